@@ -104,7 +104,7 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   }
   const usearch = openUsearch({
     dimensionsOf: () => DIMENSIONS,
-    yieldNow: () => systemClock.yield(),
+    clock: systemClock,
     backlogBytesMax: 1e9,
   });
   let index: ReturnType<Usearch["open"]> | undefined;

@@ -40,7 +40,7 @@ const storage = await openLocal({ dataDir });
 const backlogBytesMax = 1e9;
 const usearch = openUsearch({
   dimensionsOf: () => DIMENSIONS,
-  yieldNow: () => systemClock.yield(),
+  clock: systemClock,
   backlogBytesMax,
 });
 /** The vectors of the index that was opened last. */

@@ -61,7 +61,7 @@ async function search(indexes: Indexes, index: Index, queries: readonly string[]
 
 async function measure(memories: number): Promise<void> {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-words-"));
-  const vectors = openUsearch({ dimensionsOf: () => 1, yieldNow: () => systemClock.yield() });
+  const vectors = openUsearch({ dimensionsOf: () => 1, clock: systemClock });
   const indexes = openIndexes({ vectors, folder, clock: systemClock, onTrouble: console.error });
   const index = indexes.open("log");
   const texts = madeUp({ memories, seed: 1 });

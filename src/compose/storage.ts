@@ -64,13 +64,13 @@ const FOLDERS_OF_BEFORE = ["snapshots", "vectors", "words"];
 /** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
 export function openIndexFiles(
   { dataDir, indexMemoryBytesMax }: Config,
-  options: Omit<UsearchOptions, "yieldNow" | "backlogBytesMax"> & {
+  options: Omit<UsearchOptions, "clock" | "backlogBytesMax"> & {
     onTrouble(error: unknown): void;
   },
 ): { indexes: Indexes; closeThreads: () => Promise<void> } {
   const vectors = openUsearch({
     ...options,
-    yieldNow: () => systemClock.yield(),
+    clock: systemClock,
     backlogBytesMax: indexMemoryBytesMax / 2,
   });
   const { onTrouble } = options;

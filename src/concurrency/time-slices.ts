@@ -4,39 +4,39 @@ import { yieldToEventLoop } from "./yield-to-event-loop.js";
 /** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
 export const TIME_SLICE_MS_MAX = 5;
 
-/** Measures how long the work has held the main thread without yielding. */
+/** The time for which work may hold the main thread, again and again: it ends with a yield, and the next begins. */
 export class TimeSlice {
-  readonly #endsMs: number;
+  #endsMs: number;
 
-  constructor(msMax = TIME_SLICE_MS_MAX) {
+  constructor(
+    private readonly clock: Pick<Clock, "yield"> = { yield: yieldToEventLoop },
+    private readonly msMax = TIME_SLICE_MS_MAX,
+  ) {
     this.#endsMs = performance.now() + msMax;
   }
 
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;
   }
-}
 
-/** Pauses of work that looks at many places, so that other work runs. */
-export class Pauses {
-  #timeSlice = new TimeSlice();
+  /** Lets other work run, and begins anew. */
+  async end(): Promise<void> {
+    await this.clock.yield();
+    this.#endsMs = performance.now() + this.msMax;
+  }
 
-  async ifDue(): Promise<void> {
-    if (!this.#timeSlice.isOver) return;
-    await yieldToEventLoop();
-    this.#timeSlice = new TimeSlice();
+  async endIfOver(): Promise<void> {
+    if (this.isOver) await this.end();
   }
 }
 
 /** Runs work that yields often, and lets other work run whenever it has held the main thread for long enough. */
 export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Clock, "yield">): Promise<T> {
-  let timeSlice = new TimeSlice();
+  const timeSlice = new TimeSlice(clock);
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    if (!timeSlice.isOver) continue;
-    await clock.yield();
-    timeSlice = new TimeSlice();
+    if (timeSlice.isOver) await timeSlice.end();
   }
 }
 
@@ -49,19 +49,16 @@ export function toEnd<T>(work: Generator<void, T>): T {
 }
 
 /** Works on each item as `inTimeSlices` does; returns the results in order. */
-export function mapInTimeSlices<T, R>(
+export async function mapInTimeSlices<T, R>(
   items: readonly T[],
   clock: Pick<Clock, "yield">,
   work: (item: T, i: number) => R,
 ): Promise<R[]> {
-  return inTimeSlices(eachOf(items, work), clock);
-}
-
-function* eachOf<T, R>(items: readonly T[], work: (item: T, i: number) => R): Generator<void, R[]> {
+  const timeSlice = new TimeSlice(clock);
   const results: R[] = [];
   for (const [i, item] of items.entries()) {
     results.push(work(item, i));
-    yield;
+    if (timeSlice.isOver) await timeSlice.end();
   }
   return results;
 }

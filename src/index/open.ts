@@ -101,8 +101,7 @@ class SegmentIndexes implements Indexes {
     const { vectors, clock, fileBytesMin, mergedAtOnceBytes, quietMs, onTrouble } = this.options;
     const onWritten = () => void this.#evict().catch(onTrouble);
     const files = new LogFiles({ folder, logId, quietMs, onTrouble, onWritten });
-    const yieldNow = () => clock.yield();
-    const text = new TextIndex({ yieldNow, files, fileBytesMin, mergedAtOnceBytes, onTrouble });
+    const text = new TextIndex({ clock, files, fileBytesMin, mergedAtOnceBytes, onTrouble });
     const onClosed = (index: LogIndex) => {
       if (this.#open.get(logId) === index) this.#open.delete(logId);
     };
@@ -259,7 +258,7 @@ class SegmentIndexes implements Indexes {
 
   /** Reads a segment of a log that is not open; undefined if its file is damaged. */
   async #read(found: Found): Promise<(Pick<Filed, "remove"> & { readonly file: SegmentFile }) | undefined> {
-    const read = await SegmentFile.read(found, () => this.options.clock.yield());
+    const read = await SegmentFile.read(found, this.options.clock);
     if (read === undefined) return undefined;
     const { arrays, file } = read;
     if (found.manifest.part === "words") {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import type { Clock } from "../concurrency/clock.js";
 import { mapSome } from "../concurrency/map-some.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
@@ -20,9 +21,6 @@ const SLICE_BYTES = 1_048_576;
 
 const TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array };
 type TypeName = keyof typeof TYPES;
-
-/** Lets all other work of this thread that is ready run first. */
-export type Yield = () => Promise<void>;
 
 /** Range of the log that a segment covers: numbers above `after`, up to `upto`. */
 export interface Range {
@@ -151,9 +149,9 @@ export class SegmentFile {
   /** Reads the arrays of a segment; undefined if the file is damaged or missing. */
   static async read<T extends FlatArrays>(
     { path, manifest }: Found,
-    yieldNow: Yield,
+    clock: Pick<Clock, "yield">,
   ): Promise<{ arrays: T; file: SegmentFile } | undefined> {
-    const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), yieldNow);
+    const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), clock);
     if (read === undefined) return undefined;
     const arrays = arraysIn(read.bytes, manifest.arrays) as T;
     const file = new SegmentFile(path, arrays, manifest.graph, read.checksums);
@@ -382,7 +380,7 @@ function sealOf(checksums: Uint32Array): Uint32Array {
 async function readBlocks(
   path: string,
   blocks: number,
-  yieldNow: Yield,
+  clock: Pick<Clock, "yield">,
 ): Promise<{ bytes: ArrayBuffer; checksums: Uint32Array } | undefined> {
   const bytes = new ArrayBuffer(blocks * BLOCK_BYTES);
   const checksums = new Uint32Array(blocks);
@@ -398,7 +396,7 @@ async function readBlocks(
         const checksum = crc32(slice.subarray(at, at + BLOCK_BYTES));
         if (checksum !== checksums[(from + at) / BLOCK_BYTES]) return false;
       }
-      await yieldNow();
+      await clock.yield();
     }
     return true;
   });

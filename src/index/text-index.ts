@@ -1,8 +1,9 @@
+import type { Clock } from "../concurrency/clock.js";
 import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
 import type { IndexRow, RowCounts } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import { type Row, rowOf, Segment } from "./segment.js";
-import { type Found, newPath, type Range, SegmentFile, type Yield } from "./segment-file.js";
+import { type Found, newPath, type Range, SegmentFile } from "./segment-file.js";
 
 /** Bytes of segments that are merged at once; a merge of more lets other work run in between. */
 const MERGED_AT_ONCE_BYTES = 131_072;
@@ -22,7 +23,7 @@ const REMOVED_MIN = 64;
 const PAUSE_MS = 30_000;
 
 export interface TextIndexOptions {
-  readonly yieldNow: Yield;
+  readonly clock: Pick<Clock, "yield">;
   readonly files: LogFiles;
   readonly fileBytesMin?: number | undefined;
   readonly mergedAtOnceBytes?: number | undefined;
@@ -89,9 +90,9 @@ export class TextIndex {
    * the files of vectors, cover: what lacks up to there is a gap.
    */
   async restore(all: readonly Found[], ofVectors: number): Promise<number> {
-    const { files, yieldNow } = this.options;
+    const { files, clock } = this.options;
     for (const found of all) {
-      const read = await SegmentFile.read(found, yieldNow);
+      const read = await SegmentFile.read(found, clock);
       if (read === undefined) continue;
       const { after, upto } = found.manifest;
       const segment = Segment.from({ after, upto }, read.arrays);
@@ -169,10 +170,10 @@ export class TextIndex {
   /** Makes segments of memories, each as large as it gets before other work must run. */
   async #add(rows: readonly IndexRow[], { after, upto }: Range): Promise<void> {
     // Whoever adds many has held the main thread for some time already.
-    if (rows.length > ADDED_AT_ONCE) await this.options.yieldNow();
+    if (rows.length > ADDED_AT_ONCE) await this.options.clock.yield();
     let from = after;
     let built: Row[] = [];
-    let timeSlice = new TimeSlice(TOKENISED_MS);
+    const timeSlice = new TimeSlice(this.options.clock, TOKENISED_MS);
     for (const [i, row] of rows.entries()) {
       if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
       const isLast = i === rows.length - 1;
@@ -181,8 +182,7 @@ export class TextIndex {
       if (built.length > 0) this.#insert(Segment.of(range, built));
       [from, built] = [range.upto, []];
       if (isLast) break;
-      await this.options.yieldNow();
-      timeSlice = new TimeSlice(TOKENISED_MS);
+      await timeSlice.end();
     }
     this.#maintain();
   }
@@ -233,13 +233,11 @@ export class TextIndex {
 
   async #merge(due: readonly Segment[]): Promise<void> {
     const work = Segment.merged(due);
-    let timeSlice = new TimeSlice();
+    const timeSlice = new TimeSlice(this.options.clock);
     let step = work.next();
     for (; !step.done; step = work.next()) {
       if (this.#isClosed) return;
-      if (!timeSlice.isOver) continue;
-      await this.options.yieldNow();
-      timeSlice = new TimeSlice();
+      if (timeSlice.isOver) await timeSlice.end();
     }
     this.#replace(due, step.value);
   }

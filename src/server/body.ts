@@ -5,7 +5,7 @@ import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
-import { Pauses } from "../concurrency/time-slices.js";
+import { TimeSlice } from "../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { type Call, SMALL_BYTES_MAX } from "./call.js";
@@ -351,12 +351,12 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
   );
   const known = new Map(message.fields.map((field) => [field.number, field]));
   const rest = Buffer.alloc(bytes.length);
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
   let [restBytes, structBytes] = [0, 0];
   try {
     const reader = new BinaryReader(bytes);
     for (let read = 1; reader.pos < reader.len; read++) {
-      if (read % SLICE_FIELDS === 0) await pauses.ifDue();
+      if (read % SLICE_FIELDS === 0) await timeSlice.endIfOver();
       const from = reader.pos;
       const [number, wireType] = reader.tag();
       const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
@@ -369,7 +369,7 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
             : await readLongBinary(list.field.message, element),
         );
         if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
-        await pauses.ifDue();
+        await timeSlice.endIfOver();
       } else {
         reader.skip(wireType, number);
         const field = known.get(number);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { TextIndex } from "../../src/index/text-index.js";
 import { aMemory } from "../contract/samples.js";
@@ -9,7 +9,7 @@ function anIndex(): TextIndex {
     throw error;
   };
   const files = new LogFiles({ logId: "0123456789abcdef", onTrouble });
-  return new TextIndex({ yieldNow: yieldToEventLoop, files, mergedAtOnceBytes: 0, onTrouble });
+  return new TextIndex({ clock: systemClock, files, mergedAtOnceBytes: 0, onTrouble });
 }
 
 const rowsOf = (from: number, count: number) =>
@@ -31,7 +31,7 @@ describe("a text index that is emptied", () => {
       const index = anIndex();
       await index.add(rowsOf(1, 60));
       void index.add(rowsOf(61, 20));
-      for (let turn = 0; turn < turns; turn++) await yieldToEventLoop();
+      for (let turn = 0; turn < turns; turn++) await systemClock.yield();
       await index.reset();
       await index.add(rowsOf(1, 3));
       await index.settled();

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
@@ -25,7 +25,7 @@ const GONE = 1_000;
 const BLOCK_BYTES = 4_096;
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-torn-"));
-const vectors = openUsearch({ yieldNow: yieldToEventLoop, dimensionsOf: () => 4 });
+const vectors = openUsearch({ clock: systemClock, dimensionsOf: () => 4 });
 afterAll(async () => {
   await vectors.close();
   rmSync(folder, { recursive: true });
@@ -46,7 +46,7 @@ function indexIn(place: string) {
   const own = {
     folder: join(place, LOG_ID),
     logId: LOG_ID,
-    yieldNow: yieldToEventLoop,
+    clock: systemClock,
     fileBytesMin: 1,
     quietMs: 1,
     onTrouble: (error: unknown) => void troubles.push(error),
@@ -129,7 +129,7 @@ test("the logs that have files are listed though the folder of one vanishes mean
   mkdirSync(join(place, LOG_ID), { recursive: true });
   // As a folder that is erased between the two looks, it has a name, but is nowhere.
   symlinkSync(join(place, "nowhere"), join(place, "vanished"));
-  const clock = { yield: yieldToEventLoop };
+  const clock = systemClock;
   const indexes = openIndexes({ vectors, folder: place, clock, onTrouble: () => {} });
   expect(await indexes.stored()).toEqual([LOG_ID]);
 });
@@ -141,7 +141,7 @@ test("a memory is removed from files that nobody reads, too, because their manif
   for (const { name } of filesIn(place))
     if (name.endsWith(".json")) writeFileSync(join(place, LOG_ID, name), "");
   expect(inFolder()).toBe(true);
-  const clock = { yield: yieldToEventLoop };
+  const clock = systemClock;
   await openIndexes({ vectors, folder: place, clock, onTrouble: () => {} }).wipe(LOG_ID, [GONE + 1]);
   expect(inFolder()).toBe(false);
 });

@@ -5,7 +5,6 @@ import { unavailable } from "../../src/errors.js";
 import type { VectorPart } from "../../src/index/vectors/part.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
-import { WaitingBytes } from "../../src/memory/ports/bounds.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
@@ -97,7 +96,7 @@ describe("appending", () => {
       return insert();
     };
     const clock = new HandClock();
-    const allWaiting = new WaitingBytes();
+    const allWaiting = { bytes: 0 };
     const appenders = Array.from({ length: 6 }, () => {
       const own = new ScriptedLog();
       own.onAppend = log.onAppend;

@@ -61,7 +61,7 @@ export class TestService {
       exactRowsMax: tailRowsMax,
       tailRowsMax,
       sealingShare: Number.POSITIVE_INFINITY,
-      yieldNow: () => systemClock.yield(),
+      clock: systemClock,
     });
   }
 

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
@@ -9,7 +9,7 @@ import { plainIndex } from "./plain-index.js";
 
 export interface UnsavedOptions {
   /** Lets other work run; where time is simulated, no turn of the event loop may pass. */
-  readonly yieldNow?: () => Promise<void>;
+  readonly clock?: Pick<Clock, "yield">;
   /** Their vectors; left out, they only remember. */
   readonly vectors?: Vectors;
 }
@@ -25,7 +25,7 @@ export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>
 /** Makes indexes without files. It lists those opened with their log. */
 export function unsavedIndexes(
   changes: Partial<Indexes> = {},
-  { yieldNow = yieldToEventLoop, vectors = vectorsOf(() => plainIndex()) }: UnsavedOptions = {},
+  { clock = systemClock, vectors = vectorsOf(() => plainIndex()) }: UnsavedOptions = {},
 ) {
   const opened: { logId: string; index: Index; closed: number }[] = [];
   const discarded: string[] = [];
@@ -33,11 +33,11 @@ export function unsavedIndexes(
   const onTrouble = (error: unknown) => {
     throw error;
   };
-  const of = openIndexes({ vectors, folder: "/nowhere", clock: { yield: yieldNow }, onTrouble });
+  const of = openIndexes({ vectors, folder: "/nowhere", clock, onTrouble });
   const indexes: Indexes = {
     open: (logId) => {
       const files = new LogFiles({ logId, onTrouble });
-      const text = new TextIndex({ yieldNow, files, onTrouble });
+      const text = new TextIndex({ clock, files, onTrouble });
       const index = new LogIndex({ vectors: vectors.open(logId, files), text, files });
       const listed = { logId, index, closed: 0 };
       const close = index.close.bind(index);

@@ -244,7 +244,7 @@ function roomOf(
   const accounts = accountsOf(db, process);
   const vectors = vectorsOf(() => indexOfOneModel(db));
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const { indexes } = unsavedIndexes({}, { vectors, yieldNow: () => Promise.resolve() });
+  const { indexes } = unsavedIndexes({}, { vectors, clock: { yield: () => Promise.resolve() } });
   const derived = { indexes, indexMemoryBytesMax };
   const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), ...logs, clock, exclusive });

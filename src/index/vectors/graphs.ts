@@ -1,4 +1,4 @@
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { lowerBound } from "../rows/lower-bound.js";
@@ -148,7 +148,7 @@ async function searchEach(
     among,
   }: { vector: Float32Array; count?: number; among?: Among },
 ): Promise<void> {
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
   for (const each of graphs) {
     const { segment, expansion } = each;
     const matches = await segment.search(vector, segment.expansionFor(expansion));
@@ -159,7 +159,7 @@ async function searchEach(
     // The last ones found do not count, because the graph may have missed others that are as near.
     const place = Math.max(0, Math.floor(distances.length / MARGIN) - 1);
     each.frontier = keys.length >= segment.rows ? Number.NEGATIVE_INFINITY : 1 - (distances[place] ?? 2);
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
   }
 }
 
@@ -202,7 +202,7 @@ function similarityOfLast(hits: readonly Hit[], limit: number): number | undefin
 async function scan({ segments, vector, among, count }: FilteredSearch): Promise<Hit[]> {
   const nearest = new Best(count);
   const query = quantize(vector).numbers;
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
   for (const segment of segments) {
     const { range, arrays } = segment;
     const sequences = among.between(range.after + 1, range.upto);
@@ -215,7 +215,7 @@ async function scan({ segments, vector, among, count }: FilteredSearch): Promise
       for (const [i, at] of found.keys.entries()) {
         nearest.offer(arrays.keys[some[Number(at)] as number] as number, 1 - (found.distances[i] as number));
       }
-      await pauses.ifDue();
+      await timeSlice.endIfOver();
     }
   }
   const best = Float64Array.from(nearest.sorted(), ({ number }) => number);

@@ -1,5 +1,5 @@
 import { MetricKind } from "usearch";
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import type { Chunk } from "./chunk.js";
@@ -34,14 +34,14 @@ interface Asked {
  */
 export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Promise<Hit[]> {
   const search = new TailSearch(asked);
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
   for (const chunk of chunks) {
     search.scan(chunk);
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
   }
   for (const scanned of search.undecided()) {
     search.compareAll(scanned.chunk, scanned.compared);
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
   }
   return search.hits();
 }

@@ -1,18 +1,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
+import type { Clock } from "../../concurrency/clock.js";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
-import {
-  type Found,
-  type GraphLayout,
-  graphPath,
-  newPath,
-  SegmentFile,
-  type Yield,
-} from "../segment-file.js";
+import { type Found, type GraphLayout, graphPath, newPath, SegmentFile } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
 import { GraphSegment } from "./graph-segment.js";
 import type { IndexThread } from "./index-thread.js";
@@ -31,7 +25,7 @@ export interface SegmentsOptions {
   readonly dimensions: number;
   /** The log's files; without a folder for them, nothing is sealed. */
   readonly files: LogFiles;
-  readonly yieldNow: Yield;
+  readonly clock: Pick<Clock, "yield">;
   readonly sealer: Sealer;
   /** Thread that searches where that takes long. */
   readonly thread: IndexThread;
@@ -296,9 +290,9 @@ export class Segments {
 /** Reads the arrays of a segment; undefined if its files are damaged or missing. */
 export async function readWhole(
   found: Found,
-  { yieldNow, reader }: Pick<SegmentsOptions, "yieldNow" | "reader">,
+  { clock, reader }: Pick<SegmentsOptions, "clock" | "reader">,
 ): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
-  const read = await SegmentFile.read<SegmentArrays>(found, yieldNow);
+  const read = await SegmentFile.read<SegmentArrays>(found, clock);
   if (read === undefined) return undefined;
   const { slots, live, sums } = read.arrays;
   const graph = found.manifest.graph as GraphLayout;

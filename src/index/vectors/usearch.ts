@@ -1,6 +1,7 @@
+import type { Clock } from "../../concurrency/clock.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
-import { graphPath, type Yield } from "../segment-file.js";
+import { graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
 import type { Vectors } from "./part.js";
@@ -41,7 +42,7 @@ export interface UsearchOptions
   > {
   /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
-  readonly yieldNow: Yield;
+  readonly clock: Pick<Clock, "yield">;
 }
 
 export interface Usearch extends Vectors {
@@ -51,13 +52,12 @@ export interface Usearch extends Vectors {
 }
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
-export function openUsearch({ dimensionsOf, yieldNow, ...options }: UsearchOptions): Usearch {
+export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usearch {
   const thread = openIndexThread({ background: false });
   const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
   const shared = {
     sealer: new Sealer(background),
-    yieldNow,
     thread,
     reader,
     background,

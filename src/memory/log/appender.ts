@@ -1,12 +1,15 @@
 import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
-import { WaitingBytes, weightOf } from "../ports/bounds.js";
+import { weightOf } from "../ports/bounds.js";
 import { type Appended, type Entry, entryAt } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { type Conditional, type Decision, LogAdvancedError } from "../versions/condition.js";
 import { LogEndedError, type Replica } from "./replica.js";
 
-/** Number of decided entries after which other processes get time for one. */
+/**
+ * Number of decided entries after which other processes get time for one: the process that wrote last has nothing to
+ * read before it decides again, so without pauses the others would always be too late.
+ */
 const DECIDED_MAX = 32;
 /** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
 const DECISIONS_LEFT_OUT = 3;
@@ -18,6 +21,8 @@ const GROUP_BYTES_MAX = 524_288;
 /** Maximum number of waiting entries in one namespace, and of their bytes. */
 export const WAITING_MAX = 1024;
 const WAITING_BYTES_MAX = 33_554_432;
+/** Maximum bytes of waiting entries in all namespaces of a process. */
+const ALL_WAITING_BYTES_MAX = 134_217_728;
 /** Time that an append is retried before its outcome counts as unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
 /** Maximum of the random pause after a lost race or a failed write. */
@@ -35,8 +40,8 @@ interface PendingAppend {
 
 interface AppenderOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "clock"> {
   readonly timer?: StepTimer<SharedStep> | undefined;
-  /** Counter that all appenders of a process share. */
-  readonly allWaiting?: WaitingBytes | undefined;
+  /** Bytes of the waiting entries of all appenders of a process. */
+  readonly allWaiting?: { bytes: number } | undefined;
   /** True if no other process can write to the log. */
   readonly exclusive?: boolean | undefined;
 }
@@ -48,10 +53,12 @@ interface AppenderOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" |
  */
 export class Appender {
   readonly #waiting = new Map<string, PendingAppend>();
-  readonly #allWaiting: WaitingBytes;
+  readonly #allWaiting: { bytes: number };
   /** Changes that are decided from a log which was read to its end after they had come. */
   readonly #current = new WeakSet<Conditional>();
-  readonly #slice: DecisionSlice;
+  /** Number of entries decided since another process had its time, and when the first of them began. */
+  #decided = 0;
+  #decidingSinceMs = 0;
   #waitingBytes = 0;
   #writing = false;
   /** Resolves when the indexes have what was written last. */
@@ -61,9 +68,7 @@ export class Appender {
     readonly replica: Replica,
     private readonly options: AppenderOptions,
   ) {
-    const { clock, exclusive = false, allWaiting = new WaitingBytes() } = options;
-    this.#allWaiting = allWaiting;
-    this.#slice = new DecisionSlice({ clock, exclusive });
+    this.#allWaiting = options.allWaiting ?? { bytes: 0 };
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -150,7 +155,7 @@ export class Appender {
     if (this.#waiting.size >= WAITING_MAX) {
       throw unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
     }
-    if (this.#waitingBytes >= WAITING_BYTES_MAX || this.#allWaiting.isFull) {
+    if (this.#waitingBytes >= WAITING_BYTES_MAX || this.#allWaiting.bytes >= ALL_WAITING_BYTES_MAX) {
       throw unavailable("too much that is to be stored is waiting already");
     }
   }
@@ -165,7 +170,7 @@ export class Appender {
         if (readsFirst) await this.replica.current();
         readsFirst = false;
         await this.#writeGroup();
-        if (this.#slice.isOver && this.#ready.length > 0) await this.#slice.passOn();
+        if (this.#decided >= DECIDED_MAX && this.#ready.length > 0) await this.#letOthersDecide();
       } catch (error) {
         this.#giveUp(error);
         await this.#pause();
@@ -192,14 +197,14 @@ export class Appender {
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
   async #writeDecided(conditional: Conditional): Promise<void> {
     const { logId, applied } = this.replica;
-    const { log, secondaryIndexes } = this.options;
-    this.#slice.begin();
+    const { log, secondaryIndexes, clock } = this.options;
+    if (this.#decided === 0) this.#decidingSinceMs = clock.nowMs();
     let decision: Decision;
     try {
       decision = await conditional.decide({ log, secondaryIndexes, logId, from: applied + 1 });
     } catch (error) {
       if (error instanceof LogAdvancedError) {
-        this.#slice.end();
+        this.#decided = 0;
         return this.replica.current();
       }
       if (isUnavailable(error)) throw error;
@@ -209,10 +214,10 @@ export class Appender {
       const { existing } = decision;
       return this.#settleUnwritten(conditional, ({ resolve }) => resolve(existing));
     }
-    this.#slice.count();
+    this.#decided++;
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
-    const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
+    const isLate = waiting === undefined || waiting.deadlineMs < clock.nowMs();
     if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);
   }
 
@@ -238,7 +243,7 @@ export class Appender {
     // reports that itself, and is replaced.
     this.#indexed = this.replica.apply(ours).catch(() => {});
     if (inserted === entries.length) return;
-    this.#slice.end();
+    this.#decided = 0;
     await this.#pause();
     // Reads on, and settles the entries that turn out to be in the log.
     await this.replica.current();
@@ -275,6 +280,16 @@ export class Appender {
     await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
+  /** Leaves other processes, where there may be any, time to decide an entry. */
+  async #letOthersDecide(): Promise<void> {
+    const { clock, exclusive = false } = this.options;
+    if (exclusive) return;
+    const eachMs = (clock.nowMs() - this.#decidingSinceMs) / this.#decided;
+    this.#decided = 0;
+    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
+    await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
+  }
+
   #settle(entry: Pick<Entry<"head">, "opId">, how: (waiting: PendingAppend) => void): void {
     const waiting = this.#take(entry);
     if (waiting !== undefined) how(waiting);
@@ -290,50 +305,10 @@ export class Appender {
 
   #count(bytes: number): void {
     this.#waitingBytes += bytes;
-    this.#allWaiting.add(bytes);
+    this.#allWaiting.bytes += bytes;
   }
 }
 
 function isConditional(what: Appended | Conditional): what is Conditional {
   return "decide" in what;
-}
-
-/**
- * A process's time slice to decide entries of a log. The process that wrote last has nothing to read before it decides
- * again, so without pauses the others would always be too late.
- */
-class DecisionSlice {
-  /** Number of entries decided in this slice, and the time when the first of them began. */
-  #decided = 0;
-  #sinceMs = 0;
-
-  constructor(private readonly options: Required<Pick<AppenderOptions, "clock" | "exclusive">>) {}
-
-  get isOver(): boolean {
-    return !this.options.exclusive && this.#decided >= DECIDED_MAX;
-  }
-
-  /** Begins a decision. */
-  begin(): void {
-    if (this.#decided === 0) this.#sinceMs = this.options.clock.nowMs();
-  }
-
-  /** Counts an entry that was decided. */
-  count(): void {
-    this.#decided++;
-  }
-
-  /** Ends the slice: another process has written. */
-  end(): void {
-    this.#decided = 0;
-  }
-
-  /** Ends the slice, and leaves other processes time to decide an entry. */
-  async passOn(): Promise<void> {
-    const { clock } = this.options;
-    const eachMs = (clock.nowMs() - this.#sinceMs) / this.#decided;
-    this.end();
-    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
-    await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
-  }
 }

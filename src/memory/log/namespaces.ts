@@ -1,6 +1,5 @@
 import { unavailable } from "../../errors.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import { WaitingBytes } from "../ports/bounds.js";
 import type { Entry, Lost, Sequenced, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
@@ -61,7 +60,7 @@ export class Namespaces {
   readonly #options: NamespacesOptions;
   readonly #maintenance: Maintenance;
   readonly #open: OpenNamespaces;
-  readonly #allWaiting = new WaitingBytes();
+  readonly #allWaiting = { bytes: 0 };
 
   constructor(options: NamespacesOptions) {
     this.#options = options;

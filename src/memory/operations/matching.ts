@@ -1,4 +1,4 @@
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
 import type { Filter } from "../ports/condition.js";
 import type { Projected, Sequenced, Sequences } from "../ports/log.js";
@@ -78,10 +78,10 @@ export async function matchingIn<E extends Projected["text"]>(
   some: readonly Sequenced<E>[],
   { condition }: Filter,
 ): Promise<Sequenced<E>[]> {
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
   const matching: Sequenced<E>[] = [];
   for (const each of some) {
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
     if (matches(condition, each.entry)) matching.push(each);
   }
   return matching;

@@ -1,4 +1,4 @@
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Replica } from "../log/replica.js";
 import type { Similar } from "../ports/claims.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
@@ -51,7 +51,7 @@ export class SimilarMemories {
   #until = 0;
   /** True if the search may have left some out. */
   #isCut = false;
-  readonly #pauses = new Pauses();
+  readonly #timeSlice = new TimeSlice();
 
   private constructor(
     private readonly replica: Replica,
@@ -144,11 +144,11 @@ export class SimilarMemories {
     const [own, its] = [vectorsOf(memory), vectorsOf(entry)];
     let score = known ?? 0;
     for (const each of known === undefined ? own : []) {
-      await this.#pauses.ifDue();
+      await this.#timeSlice.endIfOver();
       score = Math.max(score, scoreOf([each], its));
     }
     if (score < above || this.#found.some((each) => each.sequence === sequence)) return;
-    await this.#pauses.ifDue();
+    await this.#timeSlice.endIfOver();
     const { id, text } = entry;
     this.#found.push({ id, text, score, sequence, likeness: likeness(own, its) });
     if (this.#found.length <= HELD_MAX) return;

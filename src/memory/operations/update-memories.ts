@@ -1,4 +1,4 @@
-import { Pauses } from "../../concurrency/time-slices.js";
+import { TimeSlice } from "../../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
 import type { Filter } from "../ports/condition.js";
@@ -135,7 +135,7 @@ async function updateFrom(
   let missed = false;
   /** What the key's rate refused. */
   let refused: unknown;
-  const pauses = new Pauses();
+  const timeSlice = new TimeSlice();
 
   const update = async (memory: Shown) => {
     const { id, supersededBy } = memory;
@@ -145,7 +145,7 @@ async function updateFrom(
       return;
     }
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
-    await pauses.ifDue();
+    await timeSlice.endIfOver();
     const before = parsed(memory.metadata);
     const changed = wanted.change(before);
     if (isSame(changed, before)) {

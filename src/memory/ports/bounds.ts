@@ -5,9 +5,6 @@
 
 import type { Appended, Batch, Entry, Projected, Sequenced, Stored } from "./log.js";
 
-/** Maximum bytes of waiting entries in all namespaces of a process. */
-const ALL_WAITING_BYTES_MAX = 134_217_728;
-
 /** Bytes of a slice of the log. The entry that reaches this size is the last, whatever its own size. */
 export const SLICE_BYTES_MAX = 4_194_304;
 
@@ -58,17 +55,4 @@ export async function appendInSlices(
     inserted += await insert(slice, bytes);
   }
   return inserted;
-}
-
-/** Bytes of the waiting entries in all namespaces of a process. */
-export class WaitingBytes {
-  #bytes = 0;
-
-  get isFull(): boolean {
-    return this.#bytes >= ALL_WAITING_BYTES_MAX;
-  }
-
-  add(bytes: number): void {
-    this.#bytes += bytes;
-  }
 }

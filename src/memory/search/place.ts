@@ -230,7 +230,7 @@ async function scoreAll(
 ): Promise<ScoredCandidate[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: ScoredCandidate[] = [];
-  let timeSlice = new TimeSlice();
+  const timeSlice = new TimeSlice(clock);
   for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
     const slice = await log.fetch({ logId, sequences: rest, what: "all" });
     rest = slice.rest;
@@ -243,9 +243,8 @@ async function scoreAll(
       all.push({ scored: score(vectors, each, pairs), isNear, share, matched });
       const isEnd = slice.found.length === 0 && rest.length > 0;
       if (!timeSlice.isOver && !isEnd) continue;
-      await clock.yield();
+      await timeSlice.end();
       signal?.throwIfAborted();
-      timeSlice = new TimeSlice();
     }
   }
   return all;

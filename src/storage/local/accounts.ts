@@ -1,19 +1,13 @@
 import type { Database, RootDatabase } from "lmdb";
-import {
-  type Account,
-  type Accounts,
-  KEYS_MAX,
-  type KeyOf,
-  type KeyUse,
-  SESSIONS_MAX,
-} from "../../accounts/account.js";
-import { answersTo, type Key, livingKeys, withSessions } from "../../accounts/key.js";
+import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
+import { answersTo, type Key, livingKeys } from "../../accounts/key.js";
 import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError } from "../../errors.js";
+import { AccountChanges } from "../account-changes.js";
 import { type ChargedAccount, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
 
-export class LocalAccounts implements Accounts {
+export class LocalAccounts extends AccountChanges implements Accounts {
   /** The charges that are not written yet. */
   readonly charges: Charges;
   readonly #accounts: Database<ChargedAccount, string>;
@@ -22,6 +16,7 @@ export class LocalAccounts implements Accounts {
   readonly #closed: Database<number, string>;
 
   constructor(root: RootDatabase) {
+    super();
     this.#accounts = root.openDB("accounts", { encoding: "json" });
     this.#accountsByKey = root.openDB("keys", { encoding: "string" });
     this.#closed = root.openDB("closed-accounts", { encoding: "json" });
@@ -71,54 +66,6 @@ export class LocalAccounts implements Accounts {
     if (refunded !== undefined && refunded > 0) this.charges.add(accountId, -refunded);
   }
 
-  setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      const callsLeft = account.callsLeft + (callsLimit - account.callsLimit);
-      return { ...account, plan, callsLimit, callsLeft };
-    });
-  }
-
-  addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      return account.keys.length < KEYS_MAX ? { ...account, keys: [...account.keys, key] } : undefined;
-    });
-  }
-
-  addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
-    return this.#changeKey({ accountId, keyId }, (key) => {
-      return { ...key, sessions: [...(key.sessions ?? []), session].slice(-SESSIONS_MAX) };
-    });
-  }
-
-  removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      if (!account.keys.some(({ sessions }) => sessions?.some(({ id }) => id === sessionId)))
-        return undefined;
-      const keys = account.keys.map((key) => withSessions(key, ({ id }) => id !== sessionId));
-      return { ...account, keys };
-    });
-  }
-
-  removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      const keys = account.keys.filter(({ id }) => id !== keyId);
-      const removed = account.keys.find(({ id }) => id === keyId);
-      const isLast =
-        !force && removed?.client === undefined && keys.every(({ client }) => client !== undefined);
-      return keys.length === account.keys.length || isLast ? undefined : { ...account, keys };
-    });
-  }
-
-  async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
-    await this.#changeKey({ accountId, keyId }, (key) => {
-      return { ...key, expiresAtMs: Math.min(key.expiresAtMs, atMs) };
-    });
-  }
-
-  async settleKey(settled: KeyOf): Promise<void> {
-    await this.#changeKey(settled, ({ replaces, graceMs, ...key }) => key);
-  }
-
   async touch(uses: readonly KeyUse[]): Promise<void> {
     await durably(this.#accounts, () => {
       for (const { accountId, keyHash, atMs } of uses) {
@@ -149,20 +96,12 @@ export class LocalAccounts implements Accounts {
     return reading(() => this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId));
   }
 
-  /** Changes an account in one transaction, by a function that may decline; returns whether it changed. */
-  #change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
+  protected change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
     return durably(this.#accounts, () => {
       const account = this.#living(accountId);
       const changed = account && to(account);
       if (changed !== undefined) this.#put(changed);
       return changed !== undefined;
-    });
-  }
-
-  #changeKey({ accountId, keyId }: KeyOf, to: (key: Key) => Key): Promise<boolean> {
-    return this.#change(accountId, (account) => {
-      if (!account.keys.some(({ id }) => id === keyId)) return undefined;
-      return { ...account, keys: account.keys.map((key) => (key.id === keyId ? to(key) : key)) };
     });
   }
 

@@ -1,22 +1,27 @@
-import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } from "mongodb";
-import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Collection, Db, Filter, UpdateFilter } from "mongodb";
+import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
 import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError, unavailable } from "../../errors.js";
+import { AccountChanges } from "../account-changes.js";
 import { findOrInsert, isTaken, withTimeout } from "./driver.js";
 
-const PLAN_ATTEMPTS_MAX = 5;
+/** Maximum number of attempts to change an account while others change it, and of the random pause after each. */
+const CHANGE_ATTEMPTS_MAX = 100;
+const CHANGE_PAUSE_MS_MAX = 20;
 
 interface AccountRecord extends Omit<Account, "id"> {
   readonly _id: string;
 }
 
 /** Accounts in MongoDB. Each account and its keys are one document, so that a change is atomic for both. */
-export class MongoAccounts implements Accounts {
+export class MongoAccounts extends AccountChanges implements Accounts {
   readonly #accounts: Collection<AccountRecord>;
   readonly #closed: Collection<{ readonly _id: string; readonly closedAt: Date }>;
 
   constructor(db: Db) {
+    super();
     this.#accounts = db.collection("accounts");
     this.#closed = db.collection("closed_accounts");
   }
@@ -45,71 +50,17 @@ export class MongoAccounts implements Accounts {
 
   charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
     const payable = { _id: accountId, ...holding(keyHash), callsLeft: { $gte: calls } };
-    return this.#change(payable, { $inc: { callsLeft: -calls } });
+    return this.#update(payable, { $inc: { callsLeft: -calls } });
   }
 
   async refund(accountId: string, calls = 1): Promise<void> {
     // Calls that were taken one by one may have been refunded in part: halved, until no more fit.
     for (let rest = calls, next = calls; rest > 0 && next >= 1; ) {
       const paid = { _id: accountId, $expr: { $lte: [{ $add: ["$callsLeft", next] }, "$callsLimit"] } };
-      const isGiven = await this.#change(paid, { $inc: { callsLeft: next } });
+      const isGiven = await this.#update(paid, { $inc: { callsLeft: next } });
       if (isGiven) rest -= next;
       next = isGiven ? Math.min(next, rest) : Math.floor(next / 2);
     }
-  }
-
-  async setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
-    for (let attempt = 0; attempt < PLAN_ATTEMPTS_MAX; attempt++) {
-      const found = await withTimeout(this.#accounts.findOne({ _id: accountId }));
-      if (found === null) return false;
-      // The filter requires the limit that was read: calls may be charged meanwhile, but the plan must
-      // not change.
-      const unchanged = { _id: accountId, callsLimit: found.callsLimit };
-      const to = { $set: { plan, callsLimit }, $inc: { callsLeft: callsLimit - found.callsLimit } };
-      if (await this.#change(unchanged, to)) return true;
-    }
-    throw unavailable("the account's plan is changed by others at the same time");
-  }
-
-  async addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
-    const expired = { $pull: { keys: { expiresAtMs: { $lte: Date.now() } } } };
-    await withTimeout(this.#accounts.updateOne({ _id: accountId }, expired));
-    const belowLimit = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
-    return this.#change(belowLimit, { $push: { keys: key } });
-  }
-
-  async addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
-    const living = { _id: accountId, ...withKey({ id: keyId }) };
-    const ofKey = { arrayFilters: [{ "key.id": keyId }] };
-    const expired = { $pull: { [SESSIONS]: { expiresAtMs: { $lte: Date.now() } } } };
-    await withTimeout(this.#accounts.updateOne(living, expired, ofKey));
-    const added = { $push: { [SESSIONS]: { $each: [session], $slice: -SESSIONS_MAX } } };
-    return this.#change(living, added, ofKey);
-  }
-
-  removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
-    const has = { _id: accountId, ...withSession({ id: sessionId }) };
-    const ofKey = { arrayFilters: [{ "key.sessions.id": sessionId }] };
-    const without = { $pull: { [SESSIONS]: { id: sessionId } } };
-    return this.#change(has, without, ofKey);
-  }
-
-  removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
-    const another = withKey({ id: { $ne: keyId }, client: { $exists: false } });
-    const ofClient = withKey({ id: keyId, client: { $exists: true } });
-    const notLast = force ? {} : { $or: [another, ofClient] };
-    const removable = { _id: accountId, ...withKey({ id: keyId }), ...notLast };
-    return this.#change(removable, { $pull: { keys: { id: keyId } } });
-  }
-
-  async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
-    const sooner = { $min: { "keys.$.expiresAtMs": atMs } };
-    await withTimeout(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, sooner));
-  }
-
-  async settleKey({ accountId, keyId }: Parameters<Accounts["settleKey"]>[0]): Promise<void> {
-    const settled = { $unset: { "keys.$.replaces": "", "keys.$.graceMs": "" } } as const;
-    await withTimeout(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, settled));
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
@@ -143,13 +94,26 @@ export class MongoAccounts implements Accounts {
     return (await this.find(accountId)) === undefined;
   }
 
-  /** Changes the first account that fits a filter in one atomic step; returns whether one did. */
-  async #change(
-    filter: Filter<AccountRecord>,
-    update: UpdateFilter<AccountRecord>,
-    options: FindOneAndUpdateOptions = {},
-  ): Promise<boolean> {
-    const onlyWhether = { ...options, projection: { _id: 1 } };
+  /** Requires that nothing has changed since it was read but the calls, which others may take meanwhile. */
+  protected async change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
+    for (let attempt = 0; attempt < CHANGE_ATTEMPTS_MAX; attempt++) {
+      const found = await withTimeout(this.#accounts.findOne({ _id: accountId }));
+      const account = found && fromRecord(found);
+      const changed = account && to(account);
+      if (!found || !changed) return false;
+      const { plan, callsLimit, callsLeft, keys } = changed;
+      const same = { _id: accountId, plan: found.plan, callsLimit: found.callsLimit, keys: found.keys };
+      const calls = callsLeft - account.callsLeft;
+      const update = { $set: { plan, callsLimit, keys }, $inc: { callsLeft: calls } };
+      if (await this.#update(same, update)) return true;
+      await sleep(Math.random() * CHANGE_PAUSE_MS_MAX);
+    }
+    throw unavailable("the account is changed by others at the same time");
+  }
+
+  /** Updates the account that fits a filter in one atomic step; returns whether one did. */
+  async #update(filter: Filter<AccountRecord>, update: UpdateFilter<AccountRecord>): Promise<boolean> {
+    const onlyWhether = { projection: { _id: 1 } } as const;
     return (await withTimeout(this.#accounts.findOneAndUpdate(filter, update, onlyWhether))) !== null;
   }
 }

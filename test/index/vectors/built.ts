@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 // Worker threads run compiled code only, which `npm test` compiles first.
 import { openUsearch as openBuilt } from "../../../dist/src/index/vectors/usearch.js";
-import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
+import { systemClock } from "../../../src/concurrency/clock.js";
 import { LogFiles } from "../../../src/index/log-files.js";
 import { openIndexes } from "../../../src/index/open.js";
 import type { Usearch, UsearchOptions } from "../../../src/index/vectors/usearch.js";
@@ -19,21 +19,21 @@ export type VectorsWithFiles = Omit<OpenIndex, "restore"> & {
   restore(): Promise<(Mark & { readonly wiped: readonly number[] }) | undefined>;
 };
 
-export type VectorsOptions = Omit<UsearchOptions, "yieldNow"> & {
+export type VectorsOptions = Omit<UsearchOptions, "clock"> & {
   readonly folder: string;
   readonly closedBytesMax?: number;
 };
 
 /** Opens vectors without words and fields. The mark of a log's entry is its number. */
 export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptions) {
-  const usearch = openUsearch({ ...options, yieldNow: yieldToEventLoop });
+  const usearch = openUsearch({ ...options, clock: systemClock });
   const troubles: unknown[] = [];
   const onTrouble = (error: unknown) => void troubles.push(error);
   const indexes = openIndexes({
     vectors: usearch,
     folder,
     closedBytesMax,
-    clock: { yield: yieldToEventLoop },
+    clock: systemClock,
     onTrouble,
   });
   const opened = new Map<string, VectorsWithFiles>();

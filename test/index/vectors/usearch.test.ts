@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { yieldToEventLoop } from "../../../src/concurrency/yield-to-event-loop.js";
+import { systemClock } from "../../../src/concurrency/clock.js";
 import { Selection } from "../../../src/index/fields/selection.js";
 import { eraseUnreadable, openIndexes } from "../../../src/index/open.js";
 import type { VectorRow } from "../../../src/index/vectors/part.js";
@@ -419,9 +419,8 @@ describe("a snapshot", () => {
   it("that was of use least recently makes room for a new one, unless its index is open", async () => {
     const snapshotsDir = newFolder();
     const open = (name: string, closedBytesMax = Number.MAX_SAFE_INTEGER) => {
-      const yieldNow = yieldToEventLoop;
-      const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, yieldNow, exactRowsMax: TAIL_ROWS_MAX });
-      const clock = { yield: yieldNow };
+      const clock = systemClock;
+      const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, clock, exactRowsMax: TAIL_ROWS_MAX });
       const onTrouble = () => {};
       return openIndexes({ vectors, folder: snapshotsDir, clock, closedBytesMax, onTrouble }).open(name);
     };

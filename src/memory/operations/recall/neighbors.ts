@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Pauses } from "../../../concurrency/time-slices.js";
+import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { parseJson } from "../../../parse-json.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
@@ -164,7 +164,7 @@ function writtenAt(entry: Entry<"head">): number | undefined {
  */
 export class ValuesAt {
   readonly #digests = new Map<string, string>();
-  readonly #pauses = new Pauses();
+  readonly #timeSlice = new TimeSlice();
 
   constructor(private readonly keys: readonly string[] | undefined) {}
 
@@ -172,7 +172,7 @@ export class ValuesAt {
   async of({ id, metadata }: Shown): Promise<string> {
     if (this.keys === undefined) return "";
     // Metadata of thousands of keys takes milliseconds.
-    await this.#pauses.ifDue();
+    await this.#timeSlice.endIfOver();
     const value = valueAt(metadata, this.keys);
     const digest = value === undefined ? "" : createHash("sha256").update(value).digest("base64");
     this.#digests.set(id, digest);

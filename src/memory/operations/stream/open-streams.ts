@@ -150,12 +150,10 @@ export async function* fresh<T>(
   entries: readonly T[],
   readMs = clock.nowMs(),
 ): AsyncGenerator<T> {
-  let timeSlice = new TimeSlice();
+  const timeSlice = new TimeSlice(clock);
   for (const [i, each] of entries.entries()) {
     if (i > 0 && clock.nowMs() - readMs > FRESH_MS) return;
     yield each;
-    if (!timeSlice.isOver) continue;
-    await clock.yield();
-    timeSlice = new TimeSlice();
+    await timeSlice.endIfOver();
   }
 }
