@@ -296,7 +296,7 @@ export async function findSegments(folder: string, logId: string): Promise<Found
   for (const name of await namesIn(folder)) {
     if (!name.endsWith(".json")) continue;
     const path = join(folder, name.slice(0, -".json".length));
-    const manifest = parseManifest(await readFile(join(folder, name), "utf8").catch(() => ""));
+    const manifest = parseManifest(await readFile(join(folder, name), "utf8").catch(unlessTooMany("")));
     if (manifest?.logId === logId) found.push({ path, manifest });
   }
   // Of two that begin at the same place, the longer one was merged from the other.
@@ -346,6 +346,18 @@ function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === "ENOENT") return value;
     throw error;
+  };
+}
+
+/**
+ * Returns what takes the failure to open a file for this value, but not that too many are open: it says nothing about
+ * the file, which must not be erased for it.
+ */
+export function unlessTooMany<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EMFILE" || code === "ENFILE") throw error;
+    return value;
   };
 }
 
@@ -420,7 +432,7 @@ async function opened(
 
 /** Opens a file for reading; false if there is none, or the disk cannot read it. */
 async function withFile(path: string, work: (file: FileHandle) => Promise<boolean>): Promise<boolean> {
-  const file = await open(path, "r").catch(() => undefined);
+  const file = await open(path, "r").catch(unlessTooMany(undefined));
   if (file === undefined) return false;
   const isDone = work(file).catch(() => false);
   return isDone.finally(() => file.close());

@@ -5,6 +5,7 @@ import { workerData } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
 import type { RecallMeasured } from "../../memory/ports/index.js";
+import { unlessTooMany } from "../segment-file.js";
 import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
 import { type DescribedGraph, describeGraph, type Expected, isWholeGraph, vectorsIn } from "./graph-file.js";
@@ -96,9 +97,9 @@ function write({ path, gone }: { path: string; gone: readonly number[] }): Trans
 function check(expected: Expected): boolean {
   try {
     return isWholeGraph(expected);
-  } catch {
+  } catch (error) {
     // Files that are missing or unreadable are built again from the log.
-    return false;
+    return unlessTooMany(false)(error);
   }
 }
 

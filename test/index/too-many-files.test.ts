@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
+import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { LogFiles } from "../../src/index/log-files.js";
+import { LogIndex } from "../../src/index/log-index.js";
+import { TextIndex } from "../../src/index/text-index.js";
+import { aMemory } from "../contract/samples.js";
+import { openUsearch } from "./vectors/built.js";
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof fs>();
+  return { ...real, open: vi.fn(real.open), readFile: vi.fn(real.readFile) };
+});
+
+const LOG_ID = "0123456789abcdef";
+const folder = mkdtempSync(join(tmpdir(), "recalld-too-many-"));
+const vectors = openUsearch({ yieldNow: yieldToEventLoop, dimensionsOf: () => 4 });
+afterAll(async () => {
+  await vectors.close();
+  rmSync(folder, { recursive: true });
+});
+
+function newIndex(): LogIndex {
+  const onTrouble = (error: unknown) => expect(error).toBeUndefined();
+  const files = new LogFiles({ folder, logId: LOG_ID, quietMs: 1, onTrouble });
+  const text = new TextIndex({ files, yieldNow: yieldToEventLoop, fileBytesMin: 1, onTrouble });
+  return new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files });
+}
+
+test.each([
+  ["open", (error: Error) => vi.mocked(fs.open).mockRejectedValueOnce(error)],
+  ["readFile", (error: Error) => vi.mocked(fs.readFile).mockRejectedValueOnce(error)],
+] as const)("no file of an index is erased because too many files are open: %s", async (_, failOnce) => {
+  const first = newIndex();
+  await first.add([{ sequence: 1, memory: aMemory({ text: "kept" }) }], { sequence: 1, opId: "one" });
+  await first.close({ keeps: true });
+  const before = readdirSync(folder);
+  expect(before).toHaveLength(2);
+  const busy = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  failOnce(busy);
+  const second = newIndex();
+  await expect(second.restore()).rejects.toBe(busy);
+  await second.close({ keeps: true });
+  expect(readdirSync(folder)).toEqual(before);
+  const third = newIndex();
+  expect(await third.restore()).toMatchObject({ upto: 1, removed: [] });
+  await third.reset();
+  await third.close({ keeps: false });
+});
