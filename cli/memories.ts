@@ -286,7 +286,7 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
       updated += answer.updated;
       failed.push(...answer.failed);
       pageToken = answer.nextPageToken;
-    } while (pageToken !== "");
+    } while (pageToken);
   }
   print(given, { updated, failed }, () => [
     `${grouped(updated)} updated`,

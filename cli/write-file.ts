@@ -78,9 +78,19 @@ function tryLock(lock: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  const held = statSync(lock, { throwIfNoEntry: false });
-  if (held !== undefined && Date.now() - held.mtimeMs > LOCK_MS_MAX) rmSync(lock, { force: true });
+  const removing = `${lock}.stale`;
+  if (isStale(lock) && tryLock(removing)) {
+    // Another may have removed it meanwhile, and hold the lock now.
+    if (isStale(lock)) rmSync(lock, { force: true });
+    rmSync(removing, { force: true });
+  }
   return false;
+}
+
+/** True for a lock that is too old, or from a time that has not come: the clock was ahead. */
+function isStale(lock: string): boolean {
+  const held = statSync(lock, { throwIfNoEntry: false });
+  return held !== undefined && Math.abs(Date.now() - held.mtimeMs) > LOCK_MS_MAX;
 }
 
 /**

@@ -51,7 +51,7 @@ export function contractModule(services: readonly DescService[]): string {
   const types = [...found.values()].map((desc) =>
     desc.kind === "message" ? messageType(desc) : enumType(desc),
   );
-  const constants = [paths(calls), writes(), once(calls), reasons(), longFields(found)];
+  const constants = [paths(calls), writes(), once(calls), reasons(), longFields(found), firstFields(calls)];
   return inCamelCase([HEAD, ...types, methodsType(calls), ...constants].join("\n"), found);
 }
 
@@ -160,6 +160,17 @@ function longFields(found: ReadonlyMap<string, DescMessage | DescEnum>): string 
     .filter(({ scalar }) => scalar === ScalarType.INT64)
     .map(({ jsonName }) => `"${jsonName}"`);
   return `/** Fields that JSON gives as strings and the client as numbers. */\nexport const LONG_FIELDS: readonly string[] = [${[...new Set(names)].join(", ")}];\n`;
+}
+
+/** Writes the first field of each answer: every version of the server has it, so an answer without it is another's. */
+function firstFields(calls: Calls): string {
+  const lines = unary(calls).map(({ name, output }) => {
+    const [first] = output.fields as [DescField, ...DescField[]];
+    const type = typeOf(first, false);
+    const kind = first.fieldKind === "list" ? "list" : ["string", "number"].includes(type) ? type : "object";
+    return `  ${name}: ["${first.jsonName}", "${kind}"],\n`;
+  });
+  return `/** The field that every answer of a call has, and what it is. */\nexport const FIRST_FIELDS: Readonly<Record<keyof Methods, readonly [field: string, kind: "string" | "number" | "list" | "object"]>> = {\n${lines.join("")}};\n`;
 }
 
 function docOf(comment: string, indent: string): string {

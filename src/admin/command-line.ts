@@ -30,8 +30,12 @@ export function commandLine({ name, exitCode }: CommandLineOptions): Command {
   );
 }
 
-/** Ends the program without a word when nobody reads its output any more, as behind `| head`: others end by that signal. */
+/**
+ * Ends the program without a word when nobody reads its output any more, as behind `| head`: others end by that signal.
+ * It goes on when nobody reads its progress.
+ */
 export function endWithReader(): void {
+  process.stderr.on("error", () => {});
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") process.exit(128 + constants.signals.SIGPIPE);
     process.stderr.write(`recalld: ${message}\n`);

@@ -65,6 +65,20 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       expect(await page.getByRole("button", { name: "Continue" }).isDisabled()).toBe(true);
     });
 
+    it("shows all of the key at every width", async () => {
+      const size = page.viewportSize() ?? { width: 1280, height: 720 };
+      for (const width of [240, 320, 400, 1600]) {
+        await page.setViewportSize({ width, height: 800 });
+        const cut = await page
+          .getByLabel("Your API key")
+          .evaluate((field: { scrollHeight: number; clientHeight: number }) => {
+            return field.scrollHeight - field.clientHeight;
+          });
+        expect(cut, `${width} px`).toBe(0);
+      }
+      await page.setViewportSize(size);
+    });
+
     it("copies and downloads the key", async () => {
       await page.getByRole("button", { name: "Copy key" }).click();
       await page.getByText("Copied", { exact: true }).waitFor();

@@ -128,7 +128,7 @@ describe("a namespace's own calls", () => {
   });
 
   test("stay in it, and need its name", async () => {
-    const script = scriptedFetch({ status: 200, body: {} });
+    const script = scriptedFetch({ status: 200, body: { id: "mem_1" } });
     const request = { text: "x", namespace: "other" };
     await ana.store(request, script);
     expect(JSON.parse(script.requests[0]?.body ?? "").namespace).toBe("ana");

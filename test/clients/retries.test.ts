@@ -121,7 +121,7 @@ describe("an attempt that failed", () => {
 
 describe("each call", () => {
   test("has a key and an id of its own, and no key if it only reads", async () => {
-    const script = scriptedFetch(STORED);
+    const script = scriptedFetch(STORED, STORED, STORED, { status: 200, body: { results: [] } });
     const recalld = new Recalld({ apiKey: "rcl_x", baseUrl: "https://memory.example/sub/", ...script });
     await recalld.store(MEMORY);
     await recalld.store(MEMORY);

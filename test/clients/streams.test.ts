@@ -45,6 +45,15 @@ async function take(events: AsyncGenerator<WatchEvent>, count: number): Promise<
   return taken;
 }
 
+test("what has come already is not given once the caller gives up", async () => {
+  const { fetch } = streaming({ text: HEARTBEAT + stored("p2", "One") + stored("p3", "Two") });
+  const stopping = new AbortController();
+  const events = new Recalld({ ...GOOD, fetch }).watch({ namespace: "ana" }, { signal: stopping.signal });
+  expect((await events.next()).value).toMatchObject({ type: "heartbeat" });
+  stopping.abort();
+  await expect(events.next()).rejects.toMatchObject({ code: "canceled" });
+});
+
 describe("a watch", () => {
   test.each([1, 2, 3, 7, 1_000])("reads events however they are cut: %i bytes at a time", async (chunk) => {
     const text = `${HEARTBEAT}event: later\nid: p2\ndata: {}\n\n${stored("p3", "Größe 😀\n")}event: dropped\nid: p4\ndata: {}\n\n`;

@@ -22,14 +22,18 @@ describe("recalld's own command line", () => {
   }, 60_000);
   afterAll(() => server?.stop());
 
-  const recalld = async (args: readonly string[], more: { env?: object; input?: string } = {}) => {
-    const { env = { RECALLD_URL: server.url }, input = "" } = more;
+  const recalld = async (
+    args: readonly string[],
+    more: { env?: object; input?: string; unread?: boolean } = {},
+  ) => {
+    const { env = { RECALLD_URL: server.url }, input = "", unread = false } = more;
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       env: { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile, ...env },
     });
     let [out, err] = ["", ""];
     child.stdout.on("data", (chunk) => (out += chunk));
-    child.stderr.on("data", (chunk) => (err += chunk));
+    if (unread) child.stderr.destroy();
+    else child.stderr.on("data", (chunk) => (err += chunk));
     // A command that reads nothing may have ended.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
@@ -141,7 +145,9 @@ describe("recalld's own command line", () => {
     expect(piped.split("\n").slice(1, -2)).toEqual(written.split("\n").slice(1, -2));
     const into = ["import", file, "--from", "recalld", "-n", "copy", "--json"];
     expect(JSON.parse((await recalld([...into, "--dry-run"])).out)).toMatchObject({ stored: 1, already: 0 });
-    expect(JSON.parse((await recalld(into)).out)).toMatchObject({ stored: 1, already: 0, refused: 0 });
+    const unheard = await recalld(into, { unread: true });
+    expect(unheard.code, "nobody reads its progress").toBe(0);
+    expect(JSON.parse(unheard.out)).toMatchObject({ stored: 1, already: 0, refused: 0 });
     expect(JSON.parse((await recalld(into)).out)).toMatchObject({ stored: 0, already: 1, refused: 0 });
     const wrong = await recalld(["import", file, "--from", "mem0", "-n", "copy"]);
     expect(wrong.code).toBe(1);

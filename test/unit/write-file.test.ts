@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { writeLogin } from "../../cli/profile.js";
-import { openTarget, writeLines, writeWhole } from "../../cli/write-file.js";
+import { openTarget, withLock, writeLines, writeWhole } from "../../cli/write-file.js";
 
 /** Lines that come one after another, as those of a server do. */
 async function* slowly(lines: readonly string[]) {
@@ -81,9 +81,29 @@ it("a login is added to the profile that another process has just written, and o
   await rm(`${path}.lock`);
   await written;
   expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ ...loginOf("b"), others: [loginOf("a")] });
+  const inAnHour = Date.now() / 1000 + 3600;
+  for (const [profile, seconds] of [
+    ["c", 1],
+    ["d", inAnHour],
+  ] as const) {
+    await writeFile(`${path}.lock`, "");
+    await utimes(`${path}.lock`, seconds, seconds);
+    await writeLogin(loginOf(profile));
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ profile });
+  }
+  expect(await readdir(folder)).toEqual(["profile.json"]);
+});
+
+it("one alone removes the lock of a process that died: another would remove that one's own lock", async () => {
+  const path = join(await aFolder(), "profile.json");
   await writeFile(`${path}.lock`, "");
   await utimes(`${path}.lock`, 1, 1);
-  await writeLogin(loginOf("c"));
-  expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ profile: "c" });
-  expect(await readdir(folder)).toEqual(["profile.json"]);
+  await writeFile(`${path}.lock.stale`, "");
+  const work = vi.fn();
+  const worked = withLock(path, work);
+  await sleep(50);
+  expect(work).not.toHaveBeenCalled();
+  await rm(`${path}.lock.stale`);
+  await worked;
+  expect(work).toHaveBeenCalledOnce();
 });

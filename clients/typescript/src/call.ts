@@ -1,6 +1,6 @@
 import { Breaker } from "./breaker.js";
-import { type Methods, ONCE, PATHS, WRITES } from "./contract.js";
-import { unreachable } from "./errors.js";
+import { FIRST_FIELDS, type Methods, ONCE, PATHS, WRITES } from "./contract.js";
+import { type ErrorFacts, notOurs, unreachable } from "./errors.js";
 import { fromWire, parsed, toWire } from "./json.js";
 import type { Settings } from "./options.js";
 import { refusalOf } from "./refusal.js";
@@ -28,9 +28,22 @@ export function call<M extends keyof Methods>(method: M, request: Input<M>, sett
   };
   const tried = ONCE.includes(method) ? { ...settings, retries: 0 } : settings;
   return withRetries(tried, async () => {
-    const { body, requestId, replayed } = await post({ path: PATHS[method], json, headers }, settings);
-    return { ...(fromWire(body) as Methods[M]["output"]), requestId, replayed };
+    const { body, requestId, replayed, status } = await post(
+      { path: PATHS[method], json, headers },
+      settings,
+    );
+    const answer = fromWire(body) as Methods[M]["output"];
+    checkAnswer(method, answer, { requestId, status });
+    return { ...answer, requestId, replayed };
   });
+}
+
+/** Checks that an answer is recalld's: another server may answer anything with `{}`. @throws RecalldError `unknown` */
+function checkAnswer(method: keyof Methods, answer: object, facts: ErrorFacts): void {
+  const [field, kind] = FIRST_FIELDS[method];
+  const value = (answer as Readonly<Record<string, unknown>>)[field];
+  if (kind === "list" ? Array.isArray(value) : typeof value === kind && value !== null) return;
+  throw notOurs(`its ${field} is ${JSON.stringify(value)}`, facts);
 }
 
 /** Headers that every request has. */
@@ -49,6 +62,7 @@ export interface Posting {
 export interface Posted extends Answered {
   readonly body: object;
   readonly headers: Headers;
+  readonly status: number;
 }
 
 /** Posts JSON once, and reads the JSON of the answer. @throws RecalldError also if the server refuses it */
@@ -78,5 +92,5 @@ async function answerTo(url: string, request: RequestInit, settings: Settings): 
   const { headers, status } = response;
   const requestId = headers.get("x-request-id") ?? settings.requestId;
   const body = parsed(await response.text(), { requestId, status });
-  return { body, headers, requestId, replayed: headers.get("idempotent-replayed") === "true" };
+  return { body, headers, status, requestId, replayed: headers.get("idempotent-replayed") === "true" };
 }

@@ -1039,3 +1039,30 @@ export type Reason =
 
 /** Fields that JSON gives as strings and the client as numbers. */
 export const LONG_FIELDS: readonly string[] = ["bytes"];
+
+/** The field that every answer of a call has, and what it is. */
+export const FIRST_FIELDS: Readonly<Record<keyof Methods, readonly [field: string, kind: "string" | "number" | "list" | "object"]>> = {
+  Store: ["id", "string"],
+  StoreBatch: ["results", "list"],
+  Recall: ["results", "list"],
+  GetMemory: ["memory", "object"],
+  GetMemories: ["memories", "list"],
+  UpdateMemory: ["memory", "object"],
+  DeleteMemory: ["id", "string"],
+  DeleteMemories: ["deleted", "number"],
+  UpdateMemories: ["updated", "number"],
+  DeleteNamespace: ["deleted", "number"],
+  DeleteNamespaces: ["deleted", "number"],
+  ListNamespaces: ["namespaces", "list"],
+  GetNamespace: ["namespace", "object"],
+  ListMemories: ["memories", "list"],
+  CountMemories: ["memories", "number"],
+  SignUp: ["accountId", "string"],
+  GetAccount: ["accountId", "string"],
+  GetUsage: ["days", "list"],
+  ListRecentCalls: ["calls", "list"],
+  CreateKey: ["apiKey", "string"],
+  ListKeys: ["keys", "list"],
+  RevokeKey: ["id", "string"],
+  CloseAccount: ["deleted", "number"],
+};

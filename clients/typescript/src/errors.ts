@@ -86,6 +86,11 @@ export function canceled({ signal, requestId }: { signal: AbortSignal | undefine
   return new RecalldError("canceled", "the caller gave up the call", { requestId, cause: signal?.reason });
 }
 
+/** Makes the error of JSON that no recalld server writes: asking again would not help. */
+export function notOurs(what: string, facts: ErrorFacts = {}): RecalldError {
+  return new RecalldError("unknown", `the answer is not recalld's: ${what}`, facts);
+}
+
 /** Makes an error of anything that `fetch` or a stream threw. */
 export function unreachable(url: string, error: unknown, requestId?: string): RecalldError {
   if (error instanceof RecalldError) return error;

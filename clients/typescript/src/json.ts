@@ -1,5 +1,5 @@
 import { LONG_FIELDS } from "./contract.js";
-import { type ErrorFacts, RecalldError } from "./errors.js";
+import { type ErrorFacts, notOurs, RecalldError } from "./errors.js";
 import { checkWritable } from "./values.js";
 
 /** Reads a JSON object that only a recalld server writes. @throws RecalldError `unknown` if it is none */
@@ -16,9 +16,16 @@ export function parsed(text: string, facts: Pick<ErrorFacts, "requestId" | "stat
   throw new RecalldError("unknown", "the answer is not JSON, so it is not recalld's", { ...facts, cause });
 }
 
-/** Turns an answer's snake_case into camelCase. What callers stored as metadata stays as it is. */
+/**
+ * Turns an answer's snake_case into camelCase. What callers stored as metadata stays as it is.
+ *
+ * @throws RecalldError `unknown` if it has what no recalld server writes.
+ */
 export function fromWire(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(fromWire);
+  if (Array.isArray(value)) {
+    if (value.includes(null)) throw notOurs("a list has null");
+    return value.map(fromWire);
+  }
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {

@@ -90,7 +90,11 @@ async function* linesOf(
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop() as string;
       if (rest.length > LINE_CHARACTERS_MAX) throw new RecalldError("internal", "a line is too long");
-      yield* lines;
+      for (const line of lines) {
+        yield line;
+        // The caller may have given up meanwhile.
+        if (breaker.error !== undefined) throw breaker.error;
+      }
     }
   } catch (error) {
     throw breaker.error ?? unreachable(url, error);

@@ -15,7 +15,7 @@ export function KeyBox({ apiKey }: { apiKey: string }) {
         <div className="key-line">
           <textarea
             ref={field}
-            rows={2}
+            rows={3}
             id={id}
             className="mono"
             readOnly

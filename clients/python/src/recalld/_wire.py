@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any, TypeVar, cast
@@ -16,6 +16,8 @@ from ._errors import RecalldError, invalid
 
 T = TypeVar("T")
 
+# Fields that every answer has from its headers.
+ANSWERED = ("request_id", "replayed")
 MASKS = ("fields", "update_mask")
 # Where a time may stand: fields of the request and of its memories, but nothing within metadata or a filter.
 OWN_FIELD = re.compile(r"((memories\[\d+\]|recency)\.)?\w+")
@@ -116,6 +118,8 @@ def _field(part: type | None, name: str, value: object) -> object:
     if name == "metadata":
         return value
     if isinstance(value, list):
+        if None in value:
+            raise TypeError("a list has null")
         return tuple(_field(part, "", each) for each in cast("list[object]", value))
     if part is not None:
         return cast(object, from_wire(part, value))
@@ -126,10 +130,21 @@ def _field(part: type | None, name: str, value: object) -> object:
 def message_of(kind: type[T], value: object, *, request_id: str, status: int | None = None, **further: object) -> T:
     """Reads a message that only a recalld server writes."""
     try:
-        return from_wire(kind, value, **further)
+        read = from_wire(kind, value, **further)
+        _check_first(read, cast("dict[str, Any]", value))
+        return read
     except (TypeError, ValueError) as error:
         message = f"the answer is not recalld's: {error}"
         raise RecalldError("unknown", message, request_id=request_id, status=status) from error
+
+
+def _check_first(message: object, value: dict[str, Any]) -> None:
+    """Checks the first field: every version of the server has it, and another server may answer anything with {}."""
+    first = next(each for each in fields(cast(Any, message)) if each.name not in ANSWERED)
+    if first.name not in value or (
+        first.default is not MISSING and type(getattr(message, first.name)) is not type(first.default)
+    ):
+        raise TypeError(f"its {first.name} is {value.get(first.name)!r}")
 
 
 def parsed(text: str | bytes, *, request_id: str, status: int | None = None) -> dict[str, Any]:
