@@ -41,6 +41,14 @@ const STRUCT_BYTES_MAX = 393_216;
 const STREAM_BYTES_MAX = 65_536;
 
 /**
+ * Chunks that a body may come in, and bytes for each further one: a chunk costs the main thread more than a microsecond
+ * however small it is, and a body in chunks of one byte would hold it for seconds.
+ */
+const CHUNKS_MAX = 4_096;
+const CHUNK_BYTES_MIN = 64;
+const TOO_MANY_CHUNKS = `comes in too many small chunks: send at least ${CHUNK_BYTES_MIN} bytes in each`;
+
+/**
  * Maximum number of bodies unpacked at once. Each holds up to a whole body and one of Node's four threads; the others
  * are for answers and files.
  */
@@ -104,7 +112,7 @@ export async function* readMessages(
       if (!isEnd(flags)) yield decode(await unpack(call, { flags, data }, messages), messages);
     }
   } catch (error) {
-    throw explained(error, bytesMax);
+    throw explained(error, call, bytesMax);
   }
 }
 
@@ -119,8 +127,10 @@ async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGener
   }
 }
 
-/** Says in our words what Connect finds wrong with an envelope. */
-function explained(error: unknown, bytesMax: number): unknown {
+/** Says in our words what Connect finds wrong with an envelope, and that the client has left in the middle. */
+function explained(error: unknown, { request }: Call, bytesMax: number): unknown {
+  const hasLeft = (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+  if (hasLeft || error === request.errored) return brokenOff(error);
   const { code } = error instanceof ConnectError ? error : {};
   if (code === Code.ResourceExhausted) return tooLarge(bytesMax);
   return code === Code.InvalidArgument ? cutOff() : error;
@@ -188,9 +198,12 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
   const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
   let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
+  let chunks = 0;
   const add = (chunk: Buffer) => {
     const end = bytes + chunk.byteLength;
     if (end > bytesMax) throw tooLarge(bodyBytesMax);
+    chunks += 1;
+    if (chunks > CHUNKS_MAX + end / CHUNK_BYTES_MIN) throw invalid("body", TOO_MANY_CHUNKS);
     if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
     // Only what has arrived counts for others: a header may announce anything.
     call.hold(DECODED_TIMES * chunk.byteLength);
@@ -222,12 +235,15 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
       resolve(all.subarray(0, bytes));
     };
     // The connection, or the stream of HTTP/2, ended in the middle.
-    const onBreak = (error?: Error) =>
-      refuse(new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error));
+    const onBreak = (error?: Error) => refuse(brokenOff(error));
     if (bytesSaid > bytesMax) reject(tooLarge(bodyBytesMax));
     else if (request.destroyed || request.readableEnded) onBreak();
     else request.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
   });
+}
+
+function brokenOff(cause: unknown): ConnectError {
+  return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
 }
 
 function ensureCapacity(old: Buffer, bytes: number): Buffer {

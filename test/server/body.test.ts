@@ -1,8 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { readBody } from "../../src/server/body.js";
+import { readBody, readMessages } from "../../src/server/body.js";
 import { Call, CallMemory, canceled } from "../../src/server/call.js";
 
 const BYTES_MAX = 4_194_304;
@@ -13,10 +15,15 @@ const memory = new CallMemory();
 
 /** Makes an account's call with a body that was compressed. */
 function callOf(account: string, body: Buffer): Call {
-  const headers = { "content-encoding": "gzip" };
-  const request = Object.assign(Readable.from([body]), { headers }) as unknown as IncomingMessage;
-  const call = new Call({ method: "m", protocol: "json", request, setHeader: () => {} }, memory);
+  const call = callWith(Readable.from([body]), { "content-encoding": "gzip" });
   call.principal = { accountId: account } as NonNullable<Call["principal"]>;
+  return call;
+}
+
+function callWith(body: Readable, headers: Record<string, string> = {}): Call {
+  const request = Object.assign(body, { headers }) as unknown as IncomingMessage;
+  const call = new Call({ method: "m", protocol: "json", request, setHeader: () => {} }, memory);
+  call.principal = { accountId: "a" } as NonNullable<Call["principal"]>;
   return call;
 }
 
@@ -44,5 +51,35 @@ describe("compressed bodies", () => {
     }
     const outcomes = await Promise.allSettled(reading);
     expect(outcomes.filter(({ status }) => status === "rejected").length).toBeGreaterThanOrEqual(16);
+  });
+});
+
+describe("bodies in chunks", () => {
+  const chunked = (bytes: number, count: number) =>
+    callWith(Readable.from(Array.from({ length: count }, () => Buffer.alloc(bytes, " "))));
+
+  it("of a byte each are refused once there are thousands", async () => {
+    expect(await readBody(chunked(1, 4_000), BYTES_MAX)).toHaveLength(4_000);
+    const refused = { code: "invalid_argument", message: expect.stringContaining("too many small chunks") };
+    await expect(readBody(chunked(1, 5_000), BYTES_MAX)).rejects.toMatchObject(refused);
+  });
+
+  it("of 64 bytes each are taken however many there are", async () => {
+    expect(await readBody(chunked(64, 20_000), BYTES_MAX)).toHaveLength(1_280_000);
+  });
+});
+
+describe("streams of messages", () => {
+  it.each([
+    ["closed", undefined],
+    ["reset", Object.assign(new Error("aborted"), { code: "ECONNRESET" })],
+  ])("whose client has gone are canceled, and are no fault: %s", async (_, error) => {
+    const body = new Readable({ read() {} });
+    const encoding = { enveloped: true, codec: "proto", header: "grpc-encoding" } as never;
+    const messages = readMessages(callWith(body), body, { message: EmptySchema, encoding, bytesMax: 100 });
+    const reading = messages.next();
+    body.push(Buffer.from([0, 0]));
+    setImmediate(() => body.destroy(error));
+    await expect(reading).rejects.toMatchObject({ code: Code.Canceled });
   });
 });
