@@ -202,7 +202,9 @@ describe("a store with a key that is tried again costs one call, though the firs
         if (left < 1) throw new Error("no calls are left");
         left -= 1;
       },
-      refund: async (_: unknown, calls = 1) => void (left += calls),
+      refund: async (_: unknown, calls = 1) => {
+        left += calls;
+      },
     };
     const all = withChanges(service.storage.claims, claims ?? {});
     const idempotency = new Idempotency({ ...service.storage, claims: all, clock, exclusive: true });
