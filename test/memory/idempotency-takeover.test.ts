@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
+import { Idempotency, type IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
+import { store } from "../../src/memory/operations/store.js";
+import type { Claims } from "../../src/memory/ports/claims.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { appendTo, CALLER, memoryOf } from "./domain.js";
@@ -182,5 +184,80 @@ describe("a store whose owner died", () => {
     );
     expect(new Set(outcomes.map(({ answered }) => answered.id)).size).toBe(1);
     expect(await idsInLog()).toHaveLength(1);
+  });
+});
+
+describe("a store with a key that is tried again costs one call, though the first try", () => {
+  const lost = () => Promise.reject(unavailable("lost"));
+  let left: number;
+  /** Stores in a process of its own, by a plan of one call. */
+  const storeOnce = (
+    { claims, append }: { claims?: Partial<Claims>; append?: typeof domain.namespaces.append } = {},
+    more: object = {},
+  ) => {
+    const { ports } = domain;
+    const quota = {
+      ...ports.quota,
+      charge: async () => {
+        if (left < 1) throw new Error("no calls are left");
+        left -= 1;
+      },
+      refund: async (_: unknown, calls = 1) => {
+        left += calls;
+      },
+    };
+    const all = withChanges(service.storage.claims, claims ?? {});
+    const idempotency = new Idempotency({ ...service.storage, claims: all, clock, exclusive: true });
+    const namespaces = append ? withChanges(domain.namespaces, { append }) : domain.namespaces;
+    const request = { caller: CALLER, namespace: "a", text: "x", idempotencyKey: "key", ...more };
+    return store({ ...ports, quota, idempotency, namespaces }, request);
+  };
+
+  it("was killed before it kept its answer", async () => {
+    left = 1;
+    await new Promise<void>((reached) => {
+      void storeOnce({ claims: { answer: endsAt(reached) } });
+    });
+    const { stored, replayed } = await storeOnce();
+    expect({ left, replayed, ids: await idsInLog() }).toEqual({ left: 0, replayed: false, ids: [stored.id] });
+  });
+
+  it("was killed before it kept its answer, and the second could not keep it either", async () => {
+    left = 1;
+    await new Promise<void>((reached) => {
+      void storeOnce({ claims: { answer: endsAt(reached) } });
+    });
+    await expect(storeOnce({ claims: { answer: lost } })).rejects.toThrow("lost");
+    await storeOnce();
+    expect(left).toBe(0);
+  });
+
+  it("could not keep its answer", async () => {
+    left = 1;
+    await expect(storeOnce({ claims: { answer: lost } })).rejects.toThrow("lost");
+    await storeOnce();
+    expect(left).toBe(0);
+  });
+
+  it("was not told that the log has its memory, and was refunded", async () => {
+    left = 2;
+    const append: typeof domain.namespaces.append = async (...given) => {
+      await domain.namespaces.append(given[0], { ...given[1], settled: new Map() });
+      throw unavailable("lost");
+    };
+    await expect(storeOnce({ append })).rejects.toThrow("lost");
+    expect(left).toBe(2);
+    await storeOnce();
+    expect({ left, ids: (await idsInLog()).length }).toEqual({ left: 1, ids: 1 });
+  });
+
+  it("was killed, and asked for similar memories, which the second try lists", async () => {
+    left = 2;
+    const more = { similarAbove: 0.5 };
+    await new Promise<void>((reached) => {
+      void storeOnce({ claims: { answer: endsAt(reached) } }, more);
+    });
+    const { stored } = await storeOnce({}, more);
+    expect({ left, similar: stored.similar }).toEqual({ left: 1, similar: [] });
   });
 });

@@ -44,6 +44,10 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
+    what: "an attempt gets the charge back of what it has stored, and not of what another one has",
+    changes: [["memory/operations/write.ts", "if (!isOthers) this.#paid", "if (isOthers) this.#paid"]],
+  },
+  {
     what: "a recall does not wait until its replica has caught up with the log",
     changes: [
       ["memory/operations/recall.ts", 'timer.time("catch_up", () => replica.current())', "Promise.resolve()"],

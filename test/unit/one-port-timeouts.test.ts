@@ -28,6 +28,16 @@ describe("the limits of one port", () => {
     expect(counts.cutOff).toMatchObject({ first_bytes: 1, request: 0 });
   });
 
+  it("a client whose first bytes have come while the process slept is answered", async () => {
+    const socket = raw(await serve({ firstBytesTimeoutMs: 50 }));
+    await until(() => counts.connections.used === 1);
+    // Behind an immediate the timers come, before anything is read.
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.write("GET /raw HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    expect(await untilEnd(socket)).toContain("200 OK");
+  });
+
   it("a client that stops inside its headers is cut off", async () => {
     const socket = raw(await serve({ headersTimeoutMs: 50 }));
     socket.write("GET / HTTP/1.1\r\n");

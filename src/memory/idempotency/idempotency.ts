@@ -33,6 +33,8 @@ const ANSWER_ATTEMPTS_MAX = 3;
 
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
+/** The same, if the attempt before the one that failed may have stored the memory, and so has paid. */
+const LONG_AGO_AND_PAID_MS = 1;
 
 interface IdempotencyPorts
   extends Pick<DomainPorts, "claims" | "log" | "names" | "secondaryIndexes" | "clock"> {
@@ -45,6 +47,10 @@ export interface Attempt {
   readonly memoryId: string;
   /** True if no attempt before this one can have stored anything. */
   readonly isFirst: boolean;
+  /** True if an earlier attempt at a single memory may have stored it and died, and so has paid. */
+  readonly isPaid: boolean;
+  /** True if the earlier attempts at a single memory have failed: what they may have stored is not paid. */
+  readonly isRefunded: boolean;
   /** Places in a batch of what earlier attempts have stored, and told their callers. */
   readonly stored: readonly number[];
   /**
@@ -142,21 +148,25 @@ export class Idempotency {
 
   /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
-    { id, owner, memoryId, stored = [] }: Claim,
+    { id, owner, memoryId, claimedAtMs, stored = [] }: Claim,
     { isNew, request, work }: { isNew: boolean; request: IdempotentRequest; work: IdempotentWork },
   ): Promise<Outcome | undefined> {
     const { claims, clock } = this.ports;
     const { isBatch = false } = request;
     const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">) =>
       claims.takeOver({ id, from: owner, to: owner, ...how });
+    const isRefunded = !isNew && !isBatch && claimedAtMs === LONG_AGO_MS;
+    const isPaid = !isNew && !isBatch && !isRefunded;
     let appending = false;
+    let isWritten = false;
     const confirm = async () => {
       // Proved by a write, because a read may reach a server of the database that lags behind.
       if (!(await hold({ claimedAtMs: clock.wallMs() }))) throw new ClaimTakenOverError();
       appending = true;
     };
     try {
-      const answered = await work.write({ memoryId, isFirst: isNew, stored, confirm });
+      const answered = await work.write({ memoryId, isFirst: isNew, isPaid, isRefunded, stored, confirm });
+      isWritten = true;
       const answer = answerOf(answered, memoryId);
       let isFirst = false;
       try {
@@ -176,10 +186,12 @@ export class Idempotency {
       }
       // Some of several memories may be written, or be written still, though another was refused.
       const isNothing = !appending || (!isBatch && isRefusal(error));
-      if (isNothing || error instanceof UnfinishedBatchError || isRefusal(error)) {
+      const isRefund = !isBatch && !isWritten;
+      if (isNothing || isRefund || error instanceof UnfinishedBatchError || isRefusal(error)) {
         // An earlier owner may still append its memory, so the id must stay the same.
         const isUnused = isNew && isNothing;
-        const letGo = isUnused ? claims.release({ id, owner }) : hold({ claimedAtMs: LONG_AGO_MS });
+        const longAgoMs = isPaid && !appending ? LONG_AGO_AND_PAID_MS : LONG_AGO_MS;
+        const letGo = isUnused ? claims.release({ id, owner }) : hold({ claimedAtMs: longAgoMs });
         // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
         // the next call once its owner counts as dead.
         await letGo.catch(() => {});

@@ -145,6 +145,7 @@ export function storeItem(
     isPast,
     // One that finds a similar memory costs a call, because its text was embedded.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
+    needsEmbedding: above !== undefined,
     look: async (view) => {
       const { existing } = await checkStore(view, storeOptions);
       const keeps = storeOptions.onConflict === "keep";

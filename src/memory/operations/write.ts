@@ -10,7 +10,7 @@ import type { Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Stored } from "../ports/log.js";
+import { entryAt, type Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
@@ -56,6 +56,8 @@ export interface Item<A> {
   answer(changed: Changed): Promise<A>;
   /** True if the answer costs the call that the text was charged for. */
   isPaid(answer: A): boolean;
+  /** True if the answer needs the text's vector, even where an earlier attempt has written the memory. */
+  readonly needsEmbedding?: boolean;
 }
 
 interface EntryContext {
@@ -78,7 +80,7 @@ interface Write<A> {
   itemsFor(id: string): readonly Item<A>[];
   /**
    * Only of a batch: finds what earlier attempts have stored, by the items' ids. Each memory of a batch has an
-   * error of its own, and is paid for by the attempt that has stored it.
+   * error of its own.
    */
   findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
   /** Absent if the request has no key. */
@@ -116,7 +118,7 @@ export function onlyOf<A>([result]: readonly Result<A>[]): A {
  * @throws MemoryError if the plan cannot pay for all, the caller stops waiting, or nothing could be written; and as
  * `Idempotency.run` if there is a key.
  */
-export async function write<A extends { readonly tokens: number }>(
+export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   ports: Ports,
   batch: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
@@ -141,20 +143,19 @@ export async function write<A extends { readonly tokens: number }>(
   const work = {
     write: async (attempt: Attempt) => {
       written = await new Writer(ports, batch, attempt).run();
-      if (isBatch) count(written);
+      count(written);
       return keyed.answerOf(written.results, attempt);
     },
-    // The memories that an attempt at a batch has stored stay paid, even if its answer cannot be kept: the next
-    // attempt finds them and pays nothing for them.
+    // What an attempt has stored stays paid, even if its answer cannot be kept: the next attempt finds it and pays
+    // nothing for it. It cannot find that an attempt has stored nothing, because another memory was kept.
     undo: async () => {
-      const calls = isBatch ? 0 : (written?.paid.length ?? 0);
+      const calls = written?.paid.filter(({ outcome }) => outcome === "KEPT").length ?? 0;
       if (calls > 0) await quota.refund(caller, calls);
     },
   };
   try {
     const { answered, replayed } = await idempotency.run(asked, work);
     if (replayed || written === undefined) return { results: await keyed.replay(answered), replayed: true };
-    if (!isBatch) count(written);
   } catch (error) {
     if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
   }
@@ -195,6 +196,7 @@ class Writer<A> {
     const [timer, items] = [this.#timer, this.#items];
     const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
     for (const [id, result] of stored ?? []) this.#results.set(id, result);
+    if (this.attempt?.isPaid && findStored === undefined) await this.#findWritten();
     this.#refusePast();
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
@@ -215,6 +217,18 @@ class Writer<A> {
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }
     return { results: results(), paid: this.#paid };
+  }
+
+  /** Finds what an earlier attempt has written and paid for, before it is charged and embedded again. */
+  async #findWritten(): Promise<void> {
+    const { log, names, secondaryIndexes } = this.ports;
+    const logId = await names.find(this.batch.scope);
+    if (logId === undefined) return;
+    for (const item of this.#items.filter(({ needsEmbedding }) => !needsEmbedding)) {
+      const number = (await secondaryIndexes.findByOperation({ logId, opIds: [item.id] })).get(item.id);
+      const existing = number && (await entryAt(log, logId, number));
+      if (existing) await this.#note(item, { status: "fulfilled", value: { logId, existing } }, undefined);
+    }
   }
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */
@@ -373,9 +387,9 @@ class Writer<A> {
       }
       const stored = await item.answer(outcome.value);
       this.#results.set(id, { stored });
-      const isBatch = this.batch.findStored !== undefined;
       if (text === undefined || !item.isPaid(stored)) return;
-      if (!isBatch || isSame(existing, made)) this.#paid.push(stored);
+      const isOthers = this.attempt?.isRefunded !== true && existing.opId === id && !isSame(existing, made);
+      if (!isOthers) this.#paid.push(stored);
     } catch (error) {
       this.#results.set(id, { error: itemError(error) });
     }

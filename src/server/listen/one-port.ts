@@ -181,12 +181,17 @@ export class OnePortServer extends Server {
   #sniff(socket: Socket): void {
     let head: Buffer = Buffer.alloc(0);
     const giveUp = () => socket.destroy();
+    let late: NodeJS.Immediate | undefined;
     const timer = setTimeout(() => {
-      this.counts.cutOff.first_bytes += 1;
-      giveUp();
+      // A process that slept meanwhile first reads what has come.
+      late = setImmediate(() => {
+        this.counts.cutOff.first_bytes += 1;
+        giveUp();
+      });
     }, this.#limits.firstBytesTimeoutMs);
     const stop = () => {
       clearTimeout(timer);
+      clearImmediate(late);
       socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
     };
     const onData = (chunk: Buffer) => {
