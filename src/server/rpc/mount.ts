@@ -288,7 +288,8 @@ function withErrorBody(
   if (body !== undefined) return response;
   const header = new Headers(response.header);
   const type = request.header.get("content-type") ?? "none";
-  const message = status === 415 ? unsupported(type) : `HTTP ${status}`;
+  const reason = request.method === "GET" ? "encoding of the query must be json or proto" : unsupported(type);
+  const message = status === 415 ? reason : `HTTP ${status}`;
   const grpc = grpcErrorOf({ method: request.method, type }, httpErrorOf(status, message));
   if (grpc !== undefined) return { status: 200, ...grpc, body: createAsyncIterable([]) };
   header.set("content-type", "application/json");
