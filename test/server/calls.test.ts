@@ -59,7 +59,8 @@ it("RPCs are running from their opening to their end, but no streams and no mess
 it("a call that its client leaves no time does not begin, whether or not it streams", async () => {
   const { calls, open } = openCalls();
   for (const streams of [true, false]) {
-    const request = { headers: { "grpc-timeout": "0S" } } as IncomingMessage;
+    const headers: IncomingMessage["headers"] = { "grpc-timeout": "0S" };
+    const request = { headers } as IncomingMessage;
     const call = open("recalld.v1.MemoryService/ExportMemories", { request, streams });
     await expect(calls.begin(call)).rejects.toThrow("the call took longer than 0 ms");
   }
