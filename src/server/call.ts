@@ -105,7 +105,9 @@ export class Call {
     this.deadlineMs = this.startMs + Math.min(mostMs, timeoutMs);
     // Calls without a time of their own are looked at together.
     if (timeoutMs >= mostMs) return;
-    this.#timer = setTimeout(() => this.abort(tooLate(this)), timeoutMs);
+    // A timer waits 1 ms at least, in which a call may be done.
+    if (timeoutMs === 0) this.abort(tooLate(this));
+    else this.#timer = setTimeout(() => this.abort(tooLate(this)), timeoutMs);
   }
 
   /** True for an RPC of the contract, under whichever path. */

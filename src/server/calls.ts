@@ -98,7 +98,7 @@ export class Calls {
    * for the caller's plan.
    *
    * @throws MemoryError `unavailable`, `unauthenticated` or `resource_exhausted`, or ConnectError `invalid_argument`
-   * for a time that is none.
+   * for a time that is none, or what the call was aborted with.
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad(call);
@@ -107,6 +107,7 @@ export class Calls {
       noteRefusal(call.request);
       throw call.timeoutError;
     }
+    if (call.abortReason !== undefined) throw call.abortReason;
     if (call.method === SIGN_UP) {
       const takeBack = this.options.checkSignUp(call.network);
       call.onRelease(() => {

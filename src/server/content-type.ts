@@ -70,6 +70,11 @@ export function encodingOf(type: string): Encoding | undefined {
   return grpc && { codec: grpc.binary ? "proto" : "json", enveloped: true, header: "grpc-encoding" };
 }
 
+/** Returns a type of gRPC or gRPC-Web that is served, without parameters; undefined for any other. */
+export function grpcTypeOf(type: string): string | undefined {
+  return isServed(type) && bare(type).startsWith("application/grpc") ? bare(type) : undefined;
+}
+
 function isServed(type: string): boolean {
   return SERVED.test(bare(type));
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -9,10 +9,12 @@ import {
   codeToString,
   errorToJson,
 } from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { invalid, MemoryError, type Reason } from "../errors.js";
 import type { Call } from "./call.js";
+import { grpcTypeOf } from "./content-type.js";
 
 export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
@@ -88,6 +90,50 @@ export function errorBody(status: number, message: string): { code: string; mess
   return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
 }
 
+/** Answer to a call of gRPC, or of gRPC-Web, whose status is among the headers. It has HTTP 200 and no body. */
+export interface GrpcError {
+  readonly header: Headers;
+  readonly trailer: Headers;
+}
+
+/**
+ * Builds the answer to a call of gRPC or gRPC-Web that does not reach Connect; undefined for other requests. A body
+ * would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among the headers it would
+ * have to end the stream, and Node ends an answer by a frame of its own.
+ */
+export function grpcErrorOf(
+  { method, type }: { readonly method: string | undefined; readonly type: string | null | undefined },
+  error: ConnectError,
+): GrpcError | undefined {
+  const grpcType = method === "POST" ? grpcTypeOf(type ?? "") : undefined;
+  if (grpcType === undefined) return undefined;
+  const header = new Headers({ "content-type": grpcType });
+  const trailer = new Headers();
+  setTrailerStatus(grpcType.startsWith("application/grpc-web") ? header : trailer, error);
+  return { header, trailer };
+}
+
+/** Ends a request for which `grpcErrorOf` has an answer, and returns true if it did. */
+export function endWithGrpcError(
+  { method, headers: { "content-type": type } }: IncomingMessage,
+  response: ServerResponse,
+  { error, headers }: { readonly error: ConnectError; readonly headers: Readonly<Record<string, string>> },
+): boolean {
+  const grpc = grpcErrorOf({ method, type }, error);
+  if (grpc === undefined) return false;
+  // Without a length, which would keep trailers out of HTTP/1.
+  response.writeHead(200, { ...headers, ...Object.fromEntries(grpc.header) });
+  response.addTrailers(Object.fromEntries(grpc.trailer));
+  response.end();
+  return true;
+}
+
+/** Converts an error that HTTP alone knows to one of gRPC's, where what is not served has a code of its own. */
+export function httpErrorOf(status: number, message: string): ConnectError {
+  const code = status === 404 ? Code.Unimplemented : codeFromString(errorBody(status, message).code);
+  return new ConnectError(message, code);
+}
+
 /** Responds to a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that set these elsewhere do not run.
@@ -120,6 +166,7 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
 
 /** Sends an error that HTTP alone knows. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
+  if (sendGrpcError(reply, httpErrorOf(status, message))) return reply;
   const body = errorBody(status, message);
   return reply
     .code(status)
@@ -138,6 +185,7 @@ export function sendCallError(
   headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
   const error = wireErrorOf(call, thrown);
+  if (sendGrpcError(reply, error)) return reply;
   error.metadata.forEach((value, name) => void reply.header(name, value));
   reply.headers(headers);
   const { reason, field } =
@@ -152,6 +200,13 @@ export function sendCallError(
   };
   const status = reason === "BODY_TOO_LARGE" ? 413 : codeToHttpStatus(error.code);
   return reply.code(status).type("application/json").send(JSON.stringify(body));
+}
+
+function sendGrpcError(reply: FastifyReply, error: ConnectError): boolean {
+  const headers = reply.getHeaders() as Record<string, string>;
+  const isSent = endWithGrpcError(reply.request.raw, reply.raw, { error, headers });
+  if (isSent) reply.hijack();
+  return isSent;
 }
 
 /** The request's id, and the page about the error. */

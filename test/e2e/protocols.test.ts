@@ -117,6 +117,16 @@ describe("Connect's GET", () => {
     }
   });
 
+  it.each(["", "?message=%7B%7D", "?encoding=xml&message=%7B%7D"])(
+    "names the encoding that the query %j lacks, and not a header that no GET has",
+    async (query) => {
+      expect(await get(`/recalld.v1.MemoryService/GetMemory${query}`)).toMatchObject({
+        status: 415,
+        message: "encoding of the query must be json or proto",
+      });
+    },
+  );
+
   it("is charged nothing, and in the log like any other call", async () => {
     const before = await caller.used();
     await get(asking({ encoding: "json", message: message() }));

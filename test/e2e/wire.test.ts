@@ -218,6 +218,8 @@ interface GrpcAnswer {
   readonly message: string;
   readonly details: string;
   readonly header: Record<string, unknown>;
+  /** Size of the body. */
+  readonly bytes: number;
 }
 
 /** Makes one gRPC call of these bytes. */
@@ -241,7 +243,11 @@ async function grpc(
       const add = (found: Record<string, unknown>) => {
         all = { ...all, ...found };
       };
+      let bytes = 0;
       stream.on("response", add).on("trailers", add).on("error", reject);
+      stream.on("data", (chunk) => {
+        bytes += chunk.length;
+      });
       stream.on("close", () => {
         const details = Buffer.from(String(all["grpc-status-details-bin"] ?? ""), "base64");
         resolve({
@@ -249,14 +255,47 @@ async function grpc(
           message: decodeURIComponent(String(all["grpc-message"] ?? "")),
           details: details.toString("latin1"),
           header: all,
+          bytes,
         });
       });
-      stream.resume().end(body);
+      stream.end(body);
     });
   } finally {
     session.close();
   }
 }
+
+describe("a call that does not reach its method", () => {
+  const unknown = "/recalld.v1.MemoryService/recall";
+  const cases: [string, string, Record<string, string>, string, RegExp][] = [
+    ["no method", unknown, {}, "12", /did you mean POST \/recalld.v1.MemoryService\/Recall\?$/],
+    ["no service", "/a.B/C", {}, "12", /^there is nothing at POST \/a.B\/C$/],
+    ["a path of another method", "/namespaces", {}, "12", /^POST is not served here; use GET$/],
+    ["a path that is not UTF-8", "/%ff", {}, "3", /^path is not percent-encoded UTF-8/],
+    ["an expectation", STORE_RPC, { expect: "more" }, "3", /^of Expect only/],
+    ["a charset", STORE_RPC, { "content-type": "application/grpc; charset=latin1" }, "3", /charset latin1/],
+  ];
+
+  it.each(cases)("is told of %s by gRPC's status alone", async (_, path, header, status, message) => {
+    for (const type of ["application/grpc", "application/grpc+proto", "Application/gRPC-Web+proto"]) {
+      const answer = await grpc(path, envelope(Buffer.from("")), { "content-type": type, ...header });
+      expect(answer).toMatchObject({ status, message: expect.stringMatching(message) });
+      expect(answer.header).toMatchObject({ ":status": 200 });
+      expect(answer.bytes).toBe(0);
+      expect(answer.header["content-type"]).toBe(
+        (header["content-type"] ?? type).split(";")[0]?.toLowerCase(),
+      );
+      expect(answer.header["x-request-id"]).toBeDefined();
+    }
+  });
+
+  it("is told by HTTP if it is no call", async () => {
+    const { status } = await fetch(server.url + STORE_RPC, {
+      headers: { "content-type": "application/grpc" },
+    });
+    expect(status).toBe(405);
+  });
+});
 
 describe("malformed Protobuf", () => {
   const noise = Uint8Array.of(0x0a, 0xff, 0x01, 0x61);

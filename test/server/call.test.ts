@@ -46,6 +46,15 @@ describe("a call", () => {
     expect(ConnectError.from(call.signal.reason).code).toBe(Code.DeadlineExceeded);
   });
 
+  it.each([{ "connect-timeout-ms": "0" }, { "grpc-timeout": "0n" }])(
+    "does no work if its client leaves it no time: %o",
+    async (headers) => {
+      const work = vi.fn(async () => "done");
+      expect(await outcome(callOf({ headers }).run(work, nothing))).toBe("DeadlineExceeded");
+      expect(work).not.toHaveBeenCalled();
+    },
+  );
+
   it("has 30 seconds at most", () => {
     const call = callOf({ headers: { "grpc-timeout": "90S" } });
     expect(call.deadlineMs - call.startMs).toBeCloseTo(30_000, 3);

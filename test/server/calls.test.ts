@@ -55,3 +55,13 @@ it("RPCs are running from their opening to their end, but no streams and no mess
   calls.end(second);
   expect(calls.running).toBe(0);
 });
+
+it("a call that its client leaves no time does not begin, whether or not it streams", async () => {
+  const { calls, open } = openCalls();
+  for (const streams of [true, false]) {
+    const headers: IncomingMessage["headers"] = { "grpc-timeout": "0S" };
+    const request = { headers } as IncomingMessage;
+    const call = open("recalld.v1.MemoryService/ExportMemories", { request, streams });
+    await expect(calls.begin(call)).rejects.toThrow("the call took longer than 0 ms");
+  }
+});

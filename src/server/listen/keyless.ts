@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
-import type { Reason } from "../../errors.js";
-import { NO_STORE } from "../errors.js";
+import { MemoryError } from "../../errors.js";
+import { endWithGrpcError, NO_STORE, toConnectError } from "../errors.js";
 import { networkOf } from "./client-address.js";
 import { PROBE_PATHS } from "./readiness.js";
 import { connectionOf, noteRefusal } from "./refusals.js";
@@ -13,17 +13,20 @@ export const PROBES_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
 /** Rate of refusals that a network without a key is answered; beyond it, its connection is ended at once. */
 const ANSWERED_RATE: Rate = { perSecond: 50, burst: 200 };
 
-const BODY = JSON.stringify({
-  code: "resource_exhausted",
-  message: "too many requests without a key come from this address",
-  reason: "RATE_LIMITED" satisfies Reason,
-});
+const ERROR = new MemoryError(
+  "resource_exhausted",
+  "too many requests without a key come from this address",
+  { reason: "RATE_LIMITED", retryAfterMs: 1_000 },
+);
+const { code, message, reason } = ERROR;
+const BODY = JSON.stringify({ code, message, reason });
 const HEADERS = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(BODY),
   "cache-control": NO_STORE,
   "retry-after": "1",
 };
+const GRPC = { error: toConnectError(ERROR), headers: { "cache-control": NO_STORE } };
 
 /** True if a request brings a key or a session, even a wrong one: whoever serves it looks at that. */
 export function hasCredential({ headers }: Pick<IncomingMessage, "headers">): boolean {
@@ -50,6 +53,7 @@ export class KeylessRequests {
     if (isProbe ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) return false;
     const isAnswered = this.#answered.tryTake(network);
     noteRefusal(request, { atOnce: !isAnswered });
+    if (endWithGrpcError(request, response, GRPC)) return true;
     response.writeHead(429, HEADERS);
     response.end(request.method === "HEAD" ? undefined : BODY);
     return true;

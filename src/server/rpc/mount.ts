@@ -25,7 +25,7 @@ import { type Messages, readMessage, readMessages, readQueried } from "../body.j
 import type { Call, Protocol } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { encodingOf, unsupported } from "../content-type.js";
-import { errorBody, wireErrorOf } from "../errors.js";
+import { errorBody, grpcErrorOf, httpErrorOf, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
 import { nameOf, type Rpc } from "./service.js";
 import { withStoredJson, withStoredStructs } from "./stored-json.js";
@@ -279,7 +279,7 @@ function answerZipped(header: Headers): void {
   if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
 }
 
-/** Adds a body that explains a bare 415. */
+/** Explains a bare 415, in the form of the request's protocol. */
 function withErrorBody(
   request: UniversalServerRequest,
   response: UniversalServerResponse,
@@ -287,9 +287,12 @@ function withErrorBody(
   const { status, body } = response;
   if (body !== undefined) return response;
   const header = new Headers(response.header);
-  header.set("content-type", "application/json");
   const type = request.header.get("content-type") ?? "none";
-  const message = status === 415 ? unsupported(type) : `HTTP ${status}`;
+  const reason = request.method === "GET" ? "encoding of the query must be json or proto" : unsupported(type);
+  const message = status === 415 ? reason : `HTTP ${status}`;
+  const grpc = grpcErrorOf({ method: request.method, type }, httpErrorOf(status, message));
+  if (grpc !== undefined) return { status: 200, ...grpc, body: createAsyncIterable([]) };
+  header.set("content-type", "application/json");
   const bytes = Buffer.from(JSON.stringify(errorBody(status, message)));
   return { ...response, header, body: createAsyncIterable([bytes]) };
 }
