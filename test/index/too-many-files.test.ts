@@ -3,7 +3,7 @@ import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { TextIndex } from "../../src/index/text-index.js";
@@ -17,7 +17,7 @@ vi.mock("node:fs/promises", async (original) => {
 
 const LOG_ID = "0123456789abcdef";
 const folder = mkdtempSync(join(tmpdir(), "recalld-too-many-"));
-const vectors = openUsearch({ yieldNow: yieldToEventLoop, dimensionsOf: () => 4 });
+const vectors = openUsearch({ clock: systemClock, dimensionsOf: () => 4 });
 afterAll(async () => {
   await vectors.close();
   rmSync(folder, { recursive: true });
@@ -26,7 +26,7 @@ afterAll(async () => {
 function newIndex(): LogIndex {
   const onTrouble = (error: unknown) => expect(error).toBeUndefined();
   const files = new LogFiles({ folder, logId: LOG_ID, quietMs: 1, onTrouble });
-  const text = new TextIndex({ files, yieldNow: yieldToEventLoop, fileBytesMin: 1, onTrouble });
+  const text = new TextIndex({ files, clock: systemClock, fileBytesMin: 1, onTrouble });
   return new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files });
 }
 
