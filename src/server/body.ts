@@ -21,6 +21,7 @@ import {
   textOf,
   tooMany,
 } from "./json-text.js";
+import { CHUNK_BYTES_MIN, isTooManyChunks } from "./listen/open-requests.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -40,12 +41,6 @@ const STRUCT_BYTES_MAX = 393_216;
 /** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
 
-/**
- * Chunks that a body may come in, and bytes for each further one: a chunk costs the main thread more than a microsecond
- * however small it is, and a body in chunks of one byte would hold it for seconds.
- */
-const CHUNKS_MAX = 4_096;
-const CHUNK_BYTES_MIN = 64;
 const TOO_MANY_CHUNKS = `comes in too many small chunks: send at least ${CHUNK_BYTES_MIN} bytes in each`;
 
 /**
@@ -202,8 +197,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
   const add = (chunk: Buffer) => {
     const end = bytes + chunk.byteLength;
     if (end > bytesMax) throw tooLarge(bodyBytesMax);
-    chunks += 1;
-    if (chunks > CHUNKS_MAX + end / CHUNK_BYTES_MIN) throw invalid("body", TOO_MANY_CHUNKS);
+    if (isTooManyChunks(++chunks, end)) throw invalid("body", TOO_MANY_CHUNKS);
     if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
     // Only what has arrived counts for others: a header may announce anything.
     call.hold(DECODED_TIMES * chunk.byteLength);

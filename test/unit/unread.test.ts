@@ -138,6 +138,13 @@ describe("a body that does not end after its answer", () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered[\s\S]*\[closed\]$/);
   });
 
+  it("ends its HTTP/1 connection at once, after the answer, when it comes in thousands of chunks of a byte", async () => {
+    const socket = raw((await serve(read, { unreadTimeoutMs: 60_000 })).port);
+    const answer = heard(socket, /\[closed\]/);
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(60_000)}`);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered[\s\S]*\[closed\]$/);
+  });
+
   it("keeps its HTTP/2 call open as long as it is within the limits", async () => {
     const session = dial((await serve(read)).port);
     const stream = session.request({ ":path": "/", ":method": "POST" });

@@ -11,6 +11,18 @@ const CHECK_MS = 1_000;
 /** Time from the end of our side of a connection to its destruction. The other side may never end. */
 export const LINGER_MS = 1_000;
 
+/**
+ * Chunks that a body may come in, and bytes for each further one: a chunk costs the main thread more than a microsecond
+ * however small it is, and a body in chunks of one byte would hold it for seconds.
+ */
+const CHUNKS_MAX = 4_096;
+export const CHUNK_BYTES_MIN = 64;
+
+/** True if a body comes in more chunks than its bytes need. */
+export function isTooManyChunks(chunks: number, bytes: number): boolean {
+  return chunks > CHUNKS_MAX + bytes / CHUNK_BYTES_MIN;
+}
+
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
@@ -66,7 +78,8 @@ export function cutSocket(socket: Socket): void {
  * Reads and drops what the handler leaves of a request's body once the answer is out; call it before the handler.
  * Bytes that no one reads keep an HTTP/2 stream open for good, and after 100 of those its session refuses every
  * call; they also stop an HTTP/1 connection. A body that still goes on after a time ends its stream, or on HTTP/1
- * its connection; not sooner, because balancers lose an answer that a reset follows at once.
+ * its connection; not sooner, because balancers lose an answer that a reset follows at once. One in too many chunks ends
+ * it then: to drop them costs as much as to read them.
  */
 export function dropUnread(request: Request, response: Response, timeoutMs: number): void {
   if (!hasBody(request)) return;
@@ -79,16 +92,24 @@ export function dropUnread(request: Request, response: Response, timeoutMs: numb
   answer.once("finish", () => {
     if (request.readableEnded || request.destroyed) return;
     const { socket } = request;
-    const timer = setTimeout(() => {
+    const end = () => {
       if ("stream" in response) response.stream.close(constants.NGHTTP2_NO_ERROR);
       else endSocket(socket);
-    }, timeoutMs);
+    };
+    const timer = setTimeout(end, timeoutMs);
     const stop = () => clearTimeout(timer);
     // A client that breaks off now has its answer.
     request.removeAllListeners("readable").removeAllListeners("data").on("error", stop);
     // Without a listener of data, one of "readable" that has just gone would still keep the stream from flowing.
+    let [chunks, bytes] = [0, 0];
     request
-      .on("data", () => {})
+      .on("data", ({ byteLength }) => {
+        bytes += byteLength;
+        if (!isTooManyChunks(++chunks, bytes)) return;
+        request.pause();
+        if (!("stream" in response)) socket.pause();
+        end();
+      })
       .once("end", stop)
       .once("close", stop)
       .resume();
