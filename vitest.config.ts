@@ -44,6 +44,7 @@ const LONGER = [
 const APART = [
   ...e2e("cost-of-a-call", "drain", "drain-notice"),
   "test/embedding/pull-killed.test.ts",
+  "test/index/too-many-files.test.ts",
   ...["memory/idempotency", "unit/one-port"].map((beginning) => `test/${beginning}*.test.ts`),
 ];
 

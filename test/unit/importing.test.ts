@@ -161,7 +161,7 @@ it("tries a memory again when the server is busy, away or breaks off, as the sam
     { status: 429, headers: { "retry-after": "0" }, body: { code: "resource_exhausted" } },
     { status: 503, body: "a proxy's own words" },
     new TypeError("fetch failed"),
-    { status: 200, body: { outcome: "KEPT" } },
+    { status: 200, body: { id: "mem_1", outcome: "KEPT" } },
   );
   expect(await report).toMatchObject({ from: "mem0", read: 1, stored: 0, already: 1 });
   expect(requests).toHaveLength(4);
