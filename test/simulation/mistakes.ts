@@ -26,12 +26,11 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 393,
     changes: [["memory/operations/write.ts", "idempotent: this.attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
-    seed: 10,
+    seed: 51,
     changes: [
       ["memory/log/namespaces.ts", "await authenticate();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
@@ -39,6 +38,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
+    seed: 71,
     changes: [
       ["memory/idempotency/idempotency.ts", "if (!isFirst) await work.undo();", "await work.undo();"],
     ],
@@ -59,7 +59,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "whoever asks joins the look at the log that is under way",
-    seed: 47,
+    seed: 64,
     changes: [
       [
         "concurrency/coalesce.ts",
@@ -94,11 +94,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 103,
+    seed: 13,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
+    seed: 13,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -109,12 +110,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    seed: 40,
+    seed: 15,
     changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1))", "new Pins([])"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
-    seed: 113,
+    seed: 32,
     changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
@@ -139,6 +140,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
+    seed: 25,
     changes: [
       [
         "memory/log/replica.ts",
@@ -150,7 +152,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 2071,
+    seed: 823,
     changes: [
       [
         "memory/versions/current-version.ts",
@@ -161,7 +163,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 29,
+    seed: 332,
     changes: [
       [
         "memory/operations/delete-memory.ts",
@@ -172,12 +174,11 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 455,
+    seed: 25,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 118,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -188,7 +189,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 157,
+    seed: 61,
     changes: [
       [
         "memory/log/appender.ts",
@@ -241,17 +242,17 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
-    seed: 216,
+    seed: 14,
     changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
   },
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
-    seed: 364,
+    seed: 208,
     changes: [["memory/search/search.ts", "return missing.slice(0, NEW_VERSIONS_MAX);", "return [];"]],
   },
   {
     what: "a store that keeps what is there stays paid",
-    seed: 12,
+    seed: 354,
     changes: [
       [
         "memory/operations/write.ts",
@@ -262,14 +263,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 149,
+    seed: 34,
     changes: [
       ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 280,
+    seed: 69,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
