@@ -38,6 +38,7 @@ import {
 import { RESETS_RATE } from "../src/server/listen/http2-sessions.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
+import { CHUNK_BYTES_MIN, CHUNKS_MAX } from "../src/server/listen/open-requests.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
 import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
@@ -93,6 +94,11 @@ const REQUESTS: readonly Row[] = [
   ["`grace_seconds`", count(GRACE_SECONDS_MAX), INVALID],
   ["Body", bytes(BODY_BYTES_MAX), "413 `BODY_TOO_LARGE`; at RPC paths 429"],
   ["Body of a batch", bytes(BATCH_BODY_BYTES_MAX), "The same"],
+  [
+    "Chunks of a body, or frames of HTTP/2",
+    `${count(CHUNKS_MAX)}, and 1 more for ${CHUNK_BYTES_MIN} bytes`,
+    INVALID,
+  ],
 ];
 
 /** What an account may use. Rates and running calls are those of the built-in plan. */

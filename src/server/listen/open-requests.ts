@@ -15,7 +15,7 @@ export const LINGER_MS = 1_000;
  * Chunks that a body may come in, and bytes for each further one: a chunk costs the main thread more than a microsecond
  * however small it is, and a body in chunks of one byte would hold it for seconds.
  */
-const CHUNKS_MAX = 4_096;
+export const CHUNKS_MAX = 4_096;
 export const CHUNK_BYTES_MIN = 64;
 
 /** True if a body comes in more chunks than its bytes need. */
