@@ -32,7 +32,7 @@ async function main(): Promise<void> {
         .close({ noticeMs, force: force.signal })
         .then(() => exit(0))
         .catch(fail);
-    // What becomes of a start that fails stands below.
+    // A start that fails is handled below.
     opening.then(close, () => {});
   };
   // Set first, and for every repeat: process 1 of a container has no default that would end it.

@@ -122,7 +122,7 @@ async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGener
   }
 }
 
-/** Says in our words what Connect finds wrong with an envelope, and that the client has left in the middle. */
+/** The error for a stream that cannot be read, in our words: its client has left, or an envelope is wrong. */
 function explained(error: unknown, { request }: Call, bytesMax: number): unknown {
   const hasLeft = (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
   if (hasLeft || error === request.errored) return brokenOff(error);

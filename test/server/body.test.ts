@@ -21,6 +21,7 @@ function callOf(account: string, body: Buffer): Call {
 }
 
 function callWith(body: Readable, headers: Record<string, string> = {}): Call {
+  // Of a request, reading a body takes its stream and its headers alone.
   const request = Object.assign(body, { headers }) as unknown as IncomingMessage;
   const call = new Call({ method: "m", protocol: "json", request, setHeader: () => {} }, memory);
   call.principal = { accountId: "a" } as NonNullable<Call["principal"]>;

@@ -13,6 +13,7 @@ function refused(request: { method: string; headers: Record<string, string> }) {
     end: (body?: string) => Object.assign(sent, { body }),
   };
   const asked = { url: "/grpc.health.v1.Health/Check", clientAddress: "192.0.2.1", socket: {}, ...request };
+  // Stand-ins: a refusal looks at no more of a request and of a response.
   for (let i = 0; i <= KEYLESS_RATE.burst * 1.1; i += 1)
     keyless.refuses(asked as unknown as IncomingMessage, response as unknown as ServerResponse);
   return sent;

@@ -58,6 +58,6 @@ export function release(graph: Index): void {
   try {
     graph.load(devNull);
   } catch {
-    // As said: it is no graph's.
+    // Expected, because the empty device holds no graph: usearch has let go of the file by then.
   }
 }

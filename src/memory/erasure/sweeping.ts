@@ -316,7 +316,7 @@ export class StoredFiles {
     const { log, indexes, clock } = this.ports;
     const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
     if (first === undefined) {
-      // Of files that nobody reads, none may stay.
+      // Nobody can read these files, so nothing says what they hold: all of them are erased.
       await indexes.wipe(logId, []);
       return true;
     }

@@ -146,8 +146,8 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
       count(written);
       return keyed.answerOf(written.results, attempt);
     },
-    // What an attempt has stored stays paid, even if its answer cannot be kept: the next attempt finds it and pays
-    // nothing for it. It cannot find that an attempt has stored nothing, because another memory was kept.
+    // A stored memory stays paid even if the answer is lost, because the next attempt finds the memory and pays nothing.
+    // A KEPT answer is refunded: it has stored nothing that the next attempt could find.
     undo: async () => {
       const calls = written?.paid.filter(({ outcome }) => outcome === "KEPT").length ?? 0;
       if (calls > 0) await quota.refund(caller, calls);
