@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
-import type { Database, RootDatabase } from "lmdb";
+import type { Database } from "lmdb";
 import {
   type CallRecord,
   type Calls,
@@ -29,15 +29,11 @@ const AFTER_ALL = "~";
 const SLICE = 250;
 
 export class LocalCalls implements Calls {
-  readonly #calls: Database<StoredCall, Key>;
-
-  constructor(root: RootDatabase) {
-    this.#calls = root.openDB("calls", { encoding: "json" });
-  }
+  constructor(private readonly calls: Database<StoredCall, Key>) {}
 
   async add(records: readonly CallRecord[]): Promise<void> {
-    await committed(this.#calls, () => {
-      for (const { id, accountId, ...call } of records) this.#calls.putSync([accountId, id], call);
+    await committed(this.calls, () => {
+      for (const { id, accountId, ...call } of records) this.calls.putSync([accountId, id], call);
     });
   }
 
@@ -77,7 +73,7 @@ export class LocalCalls implements Calls {
       const beyond = this.#idAt({ accountId, offset: max });
       const found = [];
       const oldestFirst = { start: [accountId, ""] as Key, end: [accountId, AFTER_ALL] as Key, limit: SLICE };
-      for (const each of this.#calls.getRange(oldestFirst)) {
+      for (const each of this.calls.getRange(oldestFirst)) {
         if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond)) break;
         found.push(each);
       }
@@ -88,24 +84,24 @@ export class LocalCalls implements Calls {
   }
 
   async nextAccount(after: string): Promise<string | undefined> {
-    const [key] = reading(() => [...this.#calls.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
+    const [key] = reading(() => [...this.calls.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
     return key?.[0];
   }
 
   #idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): string | undefined {
     const newestFirst = { start: [accountId, before] as Key, end: [accountId, ""] as Key, reverse: true };
-    const [found] = this.#calls.getKeys({ ...newestFirst, exclusiveStart: true, offset, limit: 1 });
+    const [found] = this.calls.getKeys({ ...newestFirst, exclusiveStart: true, offset, limit: 1 });
     return found?.[1];
   }
 
   #slice(range: { start: Key; end: Key; reverse?: boolean }) {
-    return reading(() => [...this.#calls.getRange({ ...range, exclusiveStart: true, limit: SLICE })]);
+    return reading(() => [...this.calls.getRange({ ...range, exclusiveStart: true, limit: SLICE })]);
   }
 
   async #remove(records: readonly { key: Key }[]): Promise<void> {
     if (records.length === 0) return;
-    await durably(this.#calls, () => {
-      for (const { key } of records) this.#calls.removeSync(key);
+    await durably(this.calls, () => {
+      for (const { key } of records) this.calls.removeSync(key);
     });
   }
 }
@@ -114,20 +110,16 @@ type StoredDay = Omit<DayUsage, "date">;
 type DayKey = [accountId: string, date: string];
 
 export class LocalUsage implements Usage {
-  readonly #days: Database<StoredDay, DayKey>;
-
-  constructor(root: RootDatabase) {
-    this.#days = root.openDB("usage", { encoding: "json" });
-  }
+  constructor(private readonly days: Database<StoredDay, DayKey>) {}
 
   async add(hours: readonly AccountHour[]): Promise<void> {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
-    await durably(this.#days, () => {
+    await durably(this.days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
         this.#forget(accountId, before);
-        const day: StoredDay = this.#days.get([accountId, date]) ?? NOTHING;
+        const day: StoredDay = this.days.get([accountId, date]) ?? NOTHING;
         const inHour = sum<Counts>(day.hours?.[hour] ?? NOTHING, counts);
-        this.#days.putSync([accountId, date], {
+        this.days.putSync([accountId, date], {
           ...sum(day, counts),
           hours: { ...day.hours, [hour]: inHour },
         });
@@ -137,17 +129,17 @@ export class LocalUsage implements Usage {
 
   async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
     return reading(() => {
-      const found = this.#days.getRange({ start: [accountId, from], end: [accountId, AFTER_ALL] });
+      const found = this.days.getRange({ start: [accountId, from], end: [accountId, AFTER_ALL] });
       return [...found].map(({ key, value }) => ({ date: key[1], ...value }));
     });
   }
 
   async remove(accountId: string): Promise<void> {
-    await durably(this.#days, () => this.#forget(accountId, AFTER_ALL));
+    await durably(this.days, () => this.#forget(accountId, AFTER_ALL));
   }
 
   #forget(accountId: string, before: string): void {
-    const old = [...this.#days.getKeys({ start: [accountId, ""], end: [accountId, before] })];
-    for (const key of old) this.#days.removeSync(key);
+    const old = [...this.days.getKeys({ start: [accountId, ""], end: [accountId, before] })];
+    for (const key of old) this.days.removeSync(key);
   }
 }

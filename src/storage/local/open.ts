@@ -17,6 +17,8 @@ import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { type Answering, claim } from "./owner/owner.js";
 import { LocalClaims, LocalErasures, LocalRecent, LocalSystemRecords, type Meta } from "./records.js";
 
+const JSON_VALUES = { encoding: "json" } as const;
+
 export interface LocalOptions {
   readonly dataDir: string;
   /** Serves the operator's commands, which reach the database through its owner. */
@@ -55,7 +57,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
   const path = join(dataDir, FILE);
   const root = openFile(path, { checkLimitMs });
   try {
-    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    const meta: Meta = root.openDB("meta", JSON_VALUES);
     await checkFormat(root, { meta, path });
     return storageIn(root, { meta, path, release });
   } catch (error) {
@@ -82,12 +84,12 @@ function storageIn(
     secondaryIndexes,
     accounts,
     grants: new LocalGrants(root),
-    usage: new LocalUsage(root),
-    calls: new LocalCalls(root),
+    usage: new LocalUsage(root.openDB("usage", JSON_VALUES)),
+    calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
     systemRecords: new LocalSystemRecords(meta),
     claims: new LocalClaims(root),
-    erasures: new LocalErasures(root),
-    recent: new LocalRecent(root),
+    erasures: new LocalErasures(root.openDB("erasures", JSON_VALUES)),
+    recent: new LocalRecent(root.openDB("recent", JSON_VALUES)),
     exclusive: true,
     check: () => check(path, meta),
     backUp: (to) => snapshots.write(to),

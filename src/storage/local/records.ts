@@ -66,35 +66,31 @@ export class LocalClaims implements Claims {
 }
 
 export class LocalErasures implements Erasures {
-  readonly #erasures: Database<Erasure, string>;
-
-  constructor(root: RootDatabase) {
-    this.#erasures = root.openDB("erasures", { encoding: "json" });
-  }
+  constructor(private readonly erasures: Database<Erasure, string>) {}
 
   begin(erasure: Erasure): Promise<void> {
-    return durably(this.#erasures, () => {
+    return durably(this.erasures, () => {
       // An erasure that is begun again keeps its first record: several processes may meet the same end
       // of a log.
-      if (!this.#erasures.doesExist(erasure.id)) {
-        this.#erasures.putSync(erasure.id, erasure);
+      if (!this.erasures.doesExist(erasure.id)) {
+        this.erasures.putSync(erasure.id, erasure);
       }
     });
   }
 
   end(id: string): Promise<void> {
-    return durably(this.#erasures, () => void this.#erasures.removeSync(id));
+    return durably(this.erasures, () => void this.erasures.removeSync(id));
   }
 
   async pending(limit: number, after?: string): Promise<(Erasure | LostErasure)[]> {
     const range = { limit, ...(after !== undefined && { start: after, exclusiveStart: true }) };
-    return reading(() => [...this.#erasures.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
+    return reading(() => [...this.erasures.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
   }
 
   /** Reads one record by itself, so that a damaged one does not hide the others. */
   #read(id: string): Erasure | LostErasure | undefined {
     try {
-      return this.#erasures.get(id);
+      return this.erasures.get(id);
     } catch (error) {
       // It is not JSON.
       if (error instanceof SyntaxError) return { id, lost: true };
@@ -104,18 +100,14 @@ export class LocalErasures implements Erasures {
 }
 
 export class LocalRecent implements Recent {
-  readonly #usedMs: Database<number, [accountId: string, namespace: string]>;
-
-  constructor(root: RootDatabase) {
-    this.#usedMs = root.openDB("recent", { encoding: "json" });
-  }
+  constructor(private readonly usedMs: Database<number, [accountId: string, namespace: string]>) {}
 
   touch({ accountId, namespace }: Scope, atMs: number): Promise<void> {
-    return durably(this.#usedMs, () => void this.#usedMs.putSync([accountId, namespace], atMs));
+    return durably(this.usedMs, () => void this.usedMs.putSync([accountId, namespace], atMs));
   }
 
   async list(limit: number): Promise<Scope[]> {
-    const all = reading(() => [...this.#usedMs.getRange()]);
+    const all = reading(() => [...this.usedMs.getRange()]);
     return all
       .sort((a, b) => b.value - a.value)
       .slice(0, limit)
@@ -123,7 +115,7 @@ export class LocalRecent implements Recent {
   }
 
   forget({ accountId, namespace }: Scope): Promise<void> {
-    return durably(this.#usedMs, () => void this.#usedMs.removeSync([accountId, namespace]));
+    return durably(this.usedMs, () => void this.usedMs.removeSync([accountId, namespace]));
   }
 }
 

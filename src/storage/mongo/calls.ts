@@ -1,4 +1,4 @@
-import type { Collection, Db, Filter } from "mongodb";
+import type { Collection, Filter } from "mongodb";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
 import { type AccountHour, DAY_MS, type DayUsage, USAGE_DAYS_MAX, type Usage } from "../../accounts/usage.js";
 import { takenIn, withTimeout } from "./driver.js";
@@ -10,15 +10,11 @@ type CallDocument = Omit<CallRecord, "id" | "accountId"> & { readonly _id: strin
 const REMOVE_MANY = 500;
 
 export class MongoCalls implements Calls {
-  readonly #calls: Collection<CallDocument>;
-
-  constructor(db: Db) {
-    this.#calls = db.collection("calls");
-  }
+  constructor(private readonly calls: Collection<CallDocument>) {}
 
   async add(records: readonly CallRecord[]): Promise<void> {
     const calls = records.map(({ id, accountId, ...call }) => ({ _id: `${accountId}:${id}`, ...call }));
-    const adding = this.#calls.insertMany(calls, { ordered: false }).catch((error) => {
+    const adding = this.calls.insertMany(calls, { ordered: false }).catch((error) => {
       // A write that is repeated finds its records there.
       if (takenIn(error).length === 0) throw error;
     });
@@ -32,19 +28,19 @@ export class MongoCalls implements Calls {
     const filter = { _id, code, method, keyId, namespace } as Filter<CallDocument>;
     // What is undefined is no condition.
     const options = { sort: { _id: -1 }, limit, ignoreUndefined: true } as const;
-    const found = await withTimeout(this.#calls.find(filter, options).toArray());
+    const found = await withTimeout(this.calls.find(filter, options).toArray());
     return found.map(({ _id, ...call }) => ({ id: _id.slice(accountId.length + 1), accountId, ...call }));
   }
 
   async idAt(place: CallsPlace): Promise<string | undefined> {
     const newestFirst = { sort: { _id: -1 }, skip: place.offset, projection: { _id: 1 } } as const;
-    const found = await withTimeout(this.#calls.findOne({ _id: idsBefore(place) }, newestFirst));
+    const found = await withTimeout(this.calls.findOne({ _id: idsBefore(place) }, newestFirst));
     return found?._id.slice(place.accountId.length + 1);
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
     const filter = { _id: idsFrom(accountId), atMs: { $lte: untilMs } };
-    await withTimeout(this.#calls.deleteMany(namespace === undefined ? filter : { ...filter, namespace }));
+    await withTimeout(this.calls.deleteMany(namespace === undefined ? filter : { ...filter, namespace }));
   }
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
@@ -53,20 +49,20 @@ export class MongoCalls implements Calls {
     const isOld = ({ _id, atMs }: Pick<CallDocument, "_id" | "atMs">) =>
       atMs < beforeMs || (beyond !== undefined && _id <= `${accountId}:${beyond}`);
     const oldestFirst = { sort: { _id: 1 }, projection: { atMs: 1 } } as const;
-    const oldest = await withTimeout(this.#calls.findOne({ _id }, oldestFirst));
+    const oldest = await withTimeout(this.calls.findOne({ _id }, oldestFirst));
     if (oldest === null || !isOld(oldest)) return false;
     const some = await withTimeout(
-      this.#calls.find({ _id }, { ...oldestFirst, limit: REMOVE_MANY }).toArray(),
+      this.calls.find({ _id }, { ...oldestFirst, limit: REMOVE_MANY }).toArray(),
     );
     const firstRecent = some.findIndex((each) => !isOld(each));
     const old = firstRecent === -1 ? some : some.slice(0, firstRecent);
-    await withTimeout(this.#calls.deleteMany({ _id: { $in: old.map((each) => each._id) } }));
+    await withTimeout(this.calls.deleteMany({ _id: { $in: old.map((each) => each._id) } }));
     return firstRecent === -1 && some.length === REMOVE_MANY;
   }
 
   async nextAccount(after: string): Promise<string | undefined> {
     const next = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
-    const found = await withTimeout(this.#calls.findOne({ _id: { $gte: `${after};` } }, next));
+    const found = await withTimeout(this.calls.findOne({ _id: { $gte: `${after};` } }, next));
     return found?._id.slice(0, found._id.indexOf(":"));
   }
 }
@@ -85,11 +81,7 @@ interface DayRecord extends Omit<DayUsage, "date"> {
 }
 
 export class MongoUsage implements Usage {
-  readonly #days: Collection<DayRecord>;
-
-  constructor(db: Db) {
-    this.#days = db.collection("usage");
-  }
+  constructor(private readonly days: Collection<DayRecord>) {}
 
   async add(hours: readonly AccountHour[]): Promise<void> {
     const writes = hours.map(({ accountId, date, hour, ...counts }) => {
@@ -98,12 +90,12 @@ export class MongoUsage implements Usage {
       const update = { $inc: { ...counts, ...Object.fromEntries(inHour) }, $setOnInsert: { expiresAt } };
       return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
     });
-    if (writes.length > 0) await withTimeout(this.#days.bulkWrite(writes, { ordered: false }));
+    if (writes.length > 0) await withTimeout(this.days.bulkWrite(writes, { ordered: false }));
   }
 
   async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
     const _id = idsFrom(accountId, `${accountId}:${from}`);
-    const found = await withTimeout(this.#days.find({ _id }, { sort: { _id: 1 } }).toArray());
+    const found = await withTimeout(this.days.find({ _id }, { sort: { _id: 1 } }).toArray());
     return found.map(({ _id, expiresAt, ...counts }) => ({
       date: _id.slice(accountId.length + 1),
       ...counts,
@@ -111,6 +103,6 @@ export class MongoUsage implements Usage {
   }
 
   async remove(accountId: string): Promise<void> {
-    await withTimeout(this.#days.deleteMany({ _id: idsFrom(accountId) }));
+    await withTimeout(this.days.deleteMany({ _id: idsFrom(accountId) }));
   }
 }

@@ -102,16 +102,16 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const entries = db.collection<EntryRecord>("log");
   return {
     log: new MongoLog(entries),
-    names: new MongoNames(db),
+    names: new MongoNames(db.collection("namespaces")),
     secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
     grants: new MongoGrants(db),
-    usage: new MongoUsage(db),
-    calls: new MongoCalls(db),
-    systemRecords: new MongoSystemRecords(db),
-    claims: new MongoClaims(db),
-    erasures: new MongoErasures(db),
-    recent: new MongoRecent(db),
+    usage: new MongoUsage(db.collection("usage")),
+    calls: new MongoCalls(db.collection("calls")),
+    systemRecords: new MongoSystemRecords(db.collection("meta")),
+    claims: new MongoClaims(db.collection("claims")),
+    erasures: new MongoErasures(db.collection("erasures")),
+    recent: new MongoRecent(db.collection("recent")),
     exclusive: false,
     ...connectionOf({ client, db }),
   };
