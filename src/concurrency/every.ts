@@ -1,3 +1,5 @@
+import { coalesce } from "./coalesce.js";
+
 /** Work that runs now and then, so that no call waits for it. */
 export interface Background {
   /** Runs the work now. All that was pending before the call is done when this resolves. */
@@ -43,12 +45,7 @@ export function every(
 
 /** Runs work at intervals and on request, never twice at a time. */
 export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
-  let running: Promise<void> = Promise.resolve();
-  const now = () => {
-    // A failure was reported to whoever asked for that run.
-    running = running.catch(() => {}).then(work);
-    return running;
-  };
+  const now = coalesce(work);
   const end = every(now, options);
   return {
     now,

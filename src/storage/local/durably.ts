@@ -1,9 +1,8 @@
-import { rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { type MemoryError, notWritable, unavailable } from "../../errors.js";
 import { TookTooLongError, within } from "../within.js";
-import { ROOM_BYTES, ROOM_PROBE } from "./file.js";
+import { expectRoom, ROOM_BYTES } from "./file.js";
 
 /** Pause after a failed write before room is looked for; it doubles after each failure. */
 const PAUSE_MS = 1_000;
@@ -145,23 +144,16 @@ export class Writes {
 
   async #look(): Promise<void> {
     if (this.#failed === undefined || performance.now() < this.#failed.lookAtMs) return;
-    this.#looking ??= this.#checkFreeSpace().finally(() => {
-      this.#looking = undefined;
-    });
+    this.#looking ??= expectRoom(this.folder, ROOM_BYTES)
+      .then(
+        () => undefined,
+        (cause) => ({ cause, lookAtMs: performance.now() + PAUSE_MS }),
+      )
+      .then((failed) => {
+        this.#failed = failed;
+        this.#looking = undefined;
+      });
     await this.#looking;
-  }
-
-  async #checkFreeSpace(): Promise<void> {
-    const path = join(this.folder, ROOM_PROBE);
-    try {
-      await writeFile(path, Buffer.alloc(ROOM_BYTES), { flush: true });
-      this.#failed = undefined;
-    } catch (cause) {
-      this.#failed = { cause, lookAtMs: performance.now() + PAUSE_MS };
-    } finally {
-      // A file that cannot be removed is overwritten the next time.
-      await rm(path, { force: true }).catch(() => {});
-    }
   }
 }
 

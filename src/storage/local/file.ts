@@ -1,5 +1,5 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { failedPrecondition, notWritable } from "../../errors.js";
@@ -22,7 +22,7 @@ const CHECK_LIMIT_MS = 1_000;
 export const ROOM_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */
 const LOCK_BYTES = 16_384;
-export const ROOM_PROBE = "free-space-probe";
+const ROOM_PROBE = "free-space-probe";
 
 /**
  * Removes what compactions and restores have left that were killed: it may hold what has been erased since. Only the
@@ -45,10 +45,10 @@ interface OpenOptions {
  *
  * @throws MemoryError `failed_precondition` when the file is damaged; the file stays as it is.
  */
-export function openFile(
+export async function openFile(
   path: string,
   { readOnly = false, checkLimitMs = CHECK_LIMIT_MS }: OpenOptions = {},
-): RootDatabase {
+): Promise<RootDatabase> {
   const isThere = existsSync(path);
   const damage = isThere ? findDamage(path, { readOnly, limitMs: checkLimitMs }) : undefined;
   if (damage !== undefined) {
@@ -58,7 +58,12 @@ export function openFile(
       `the database ${path} is damaged: ${damage}. It is left as it is; to go on, ${advice}`,
     );
   }
-  if (!isThere || !existsSync(`${path}-lock`)) expectRoom(path, isThere ? LOCK_BYTES : ROOM_BYTES);
+  // LMDB maps the files that it creates, and on a full disk the system ends the process by a signal.
+  if (!isThere || !existsSync(`${path}-lock`)) {
+    await expectRoom(dirname(path), isThere ? LOCK_BYTES : ROOM_BYTES).catch((cause) => {
+      throw notWritable(cause);
+    });
+  }
   try {
     // LMDB's types lack the mode.
     const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX, readOnly };
@@ -67,24 +72,19 @@ export function openFile(
     return root;
   } catch (error) {
     // On a full disk LMDB leaves an empty file, which the next start would take for a damaged one.
-    if (!isThere) rmSync(path, { force: true });
+    if (!isThere) await rm(path, { force: true });
     throw error;
   }
 }
 
-/**
- * Refuses a full disk: LMDB maps the files that it creates, and the system then ends the process by a signal.
- *
- * @throws MemoryError `unavailable`.
- */
-function expectRoom(path: string, bytes: number): void {
-  const probe = join(dirname(path), ROOM_PROBE);
+/** Writes a file of this size beside the database, and removes it. @throws Error of the system if it does not fit. */
+export async function expectRoom(folder: string, bytes: number): Promise<void> {
+  const probe = join(folder, ROOM_PROBE);
   try {
-    writeFileSync(probe, Buffer.alloc(bytes), { flush: true });
-  } catch (cause) {
-    throw notWritable(cause);
+    await writeFile(probe, Buffer.alloc(bytes), { flush: true });
   } finally {
-    rmSync(probe, { force: true });
+    // A file that cannot be removed is overwritten the next time.
+    await rm(probe, { force: true }).catch(() => {});
   }
 }
 

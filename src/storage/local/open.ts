@@ -55,7 +55,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
   const { dataDir, checkLimitMs } = options;
   await removeDrafts(dataDir);
   const path = join(dataDir, FILE);
-  const root = openFile(path, { checkLimitMs });
+  const root = await openFile(path, { checkLimitMs });
   try {
     const meta: Meta = root.openDB("meta", JSON_VALUES);
     await checkFormat(root, { meta, path });

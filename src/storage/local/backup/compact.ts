@@ -30,8 +30,8 @@ export async function compactLocal({
   const release = await claim({ dataDir });
   try {
     await removeDrafts(dataDir);
-    const root = openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
-    const copy = openFile(draft);
+    const root = await openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
+    const copy = await openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
     await copy.close();
     const { size: before } = await stat(path);

@@ -42,7 +42,7 @@ interface FileSum {
  * @throws MemoryError `failed_precondition` when it is of another format.
  */
 export async function lookInto(path: string): Promise<Pick<BackupManifest, "model" | "counts">> {
-  const root = openFile(path, { readOnly: true });
+  const root = await openFile(path, { readOnly: true });
   try {
     const meta: Meta = root.openDB("meta", { encoding: "json" });
     expectOurFormat(`the database ${path}`, meta.get("format") as Format | undefined);
