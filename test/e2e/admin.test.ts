@@ -244,12 +244,9 @@ describe("the operator", () => {
     expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be read") });
   });
 
-  it("is told that a request is none, and the server logs what it could not do", async () => {
+  it("is told what the server could not do, and the server logs it", async () => {
     const server = await startServer();
     const ask = (request: unknown) => askOwner(server.dataDir, request as never);
-    for (const request of [null, {}, { operation: "accounts show" }, { operation: 1, given: {} }]) {
-      await expect(ask(request)).rejects.toThrow("the server does not understand this request");
-    }
     const path = join(server.dataDir, "recalld.mdb", "backup");
     await expect(ask({ operation: "backup", given: { path } })).rejects.toMatchObject({
       code: "unavailable",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorCode, failedPrecondition, MemoryError, unavailable } from "../../../errors.js";
+import { type ErrorCode, MemoryError, unavailable } from "../../../errors.js";
 import { ask, isDead, listen } from "./socket.js";
 
 /** Request of an operator's command to the process that owns the folder. */
@@ -165,32 +165,12 @@ function on<T>(codes: readonly string[], value: T): (error: NodeJS.ErrnoExceptio
 function answering(answer: Answering): (line: string) => Promise<string> {
   return async (line) => {
     try {
-      return JSON.stringify({ result: (await answer(requestIn(line))) ?? null });
+      return JSON.stringify({ result: (await answer(JSON.parse(line))) ?? null });
     } catch (error) {
       const { code, message } = error instanceof MemoryError ? error : MASKED;
       return JSON.stringify({ error: { code, message } });
     }
   };
-}
-
-function requestIn(line: string): OwnerRequest {
-  const { operation, given } = objectIn(line);
-  if (typeof operation === "string" && typeof given === "object" && given !== null) {
-    return { operation, given: { ...given } };
-  }
-  throw failedPrecondition("the server does not understand this request: is it older?");
-}
-
-/**
- * Parses a request; returns an empty object if it is not one. The parser's words would repeat the
- * request.
- */
-function objectIn(line: string): { readonly operation?: unknown; readonly given?: unknown } {
-  try {
-    return JSON.parse(line) ?? {};
-  } catch {
-    return {};
-  }
 }
 
 /** Returns the result in a line that `answering` made. @throws the MemoryError that is in it. */
