@@ -68,51 +68,21 @@ export class EmbedQueue {
     this.#queues[field].take(task);
   }
 
-  /** Returns the cost of all that is read until a new task is done. */
-  costUntil({ cost, input }: Task): number {
-    const accountCosts = this.#queues[input.field].costs();
-    return this.#costUntil(input, { own: (accountCosts.get(input.owner) ?? 0) + cost, accountCosts });
+  /** All unfinished texts; of each account the last one comes first. */
+  get lastFirst(): Task[] {
+    return Object.values(this.#queues).flatMap(({ tasks }) => tasks.toReversed());
   }
 
   /**
-   * Lists the tasks that cannot be done in time if a cost of 1 takes `msPerCost`. `isLate` decides, from
-   * the time until each is done. The last ones of each account go first, and the time that they free
-   * helps the others.
+   * Returns the cost of all that is read until a text is done, which need not be added yet: that of its own queue, and
+   * the share of the other one.
    */
-  late(msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
-    return [...this.#lateIn("query", msPerCost, isLate), ...this.#lateIn("text", msPerCost, isLate)];
-  }
-
-  #lateIn(field: Field, msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
-    const accountCosts = this.#queues[field].costs();
-    const upTo = new Map(accountCosts);
-    return this.#queues[field].tasks.toReversed().filter((task) => {
-      const { cost, input } = task;
-      const own = upTo.get(input.owner) as number;
-      upTo.set(input.owner, own - cost);
-      if (!isLate(task, this.#costUntil(input, { own, accountCosts }) * msPerCost)) return false;
-      accountCosts.set(input.owner, (accountCosts.get(input.owner) as number) - cost);
-      return true;
-    });
-  }
-
-  /**
-   * Returns the cost of all that is read before a text is done: that of its account up to it (`own`), as
-   * much of each other account in its queue, and the share of the other queue.
-   */
-  #costUntil(
-    { owner, field }: EmbedInput,
-    { own, accountCosts }: { own: number; accountCosts: Map<string, number> },
-  ): number {
-    let sum = own;
-    for (const [other, cost] of accountCosts) if (other !== owner) sum += Math.min(cost, own);
-    const [beside, share] =
-      field === "text"
-        ? [this.#queues.query, QUERIES_IN_A_ROW_MAX]
-        : [this.#queues.text, 1 / QUERIES_IN_A_ROW_MAX];
-    let besides = 0;
-    for (const cost of beside.costs().values()) besides += cost;
-    return sum + Math.min(besides, sum * share);
+  costUntil(task: Task): number {
+    const { query, text } = this.#queues;
+    const isText = task.input.field === "text";
+    const [own, beside] = isText ? [text, query] : [query, text];
+    const cost = own.costUntil(task);
+    return cost + Math.min(beside.cost, cost * (isText ? QUERIES_IN_A_ROW_MAX : 1 / QUERIES_IN_A_ROW_MAX));
   }
 
   rejectAll(error: unknown): void {
@@ -191,14 +161,28 @@ class AccountQueue {
     task.take();
   }
 
-  /** Returns the remaining cost of each account. */
-  costs(): Map<string, number> {
-    const costs = new Map<string, number>();
-    for (const [owner, tasks] of this.#tasksByAccount) {
-      let sum = 0;
-      for (const { cost } of tasks) sum += cost;
-      costs.set(owner, sum);
-    }
-    return costs;
+  /** Remaining cost of all texts. */
+  get cost(): number {
+    let sum = 0;
+    for (const tasks of this.#tasksByAccount.values()) sum += sumOf(tasks);
+    return sum;
   }
+
+  /** Returns the cost of a text and those of its account before it, and as much of each other account. */
+  costUntil(task: Task): number {
+    const tasks = this.#tasksByAccount.get(task.input.owner) ?? [];
+    const at = tasks.indexOf(task);
+    const own = at < 0 ? sumOf(tasks) + task.cost : sumOf(tasks.slice(0, at + 1));
+    let sum = own;
+    for (const others of this.#tasksByAccount.values()) {
+      if (others !== tasks) sum += Math.min(sumOf(others), own);
+    }
+    return sum;
+  }
+}
+
+function sumOf(tasks: readonly Task[]): number {
+  let sum = 0;
+  for (const { cost } of tasks) sum += cost;
+  return sum;
 }

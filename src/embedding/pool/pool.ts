@@ -190,21 +190,21 @@ export class Pool {
     if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
   }
 
-  /** Gives up accepted texts that can no longer be done in time. */
+  /**
+   * Gives up accepted texts that can no longer be done in time. The last ones of each account go first, and the time
+   * that they free helps the others.
+   */
   #giveUpLate(): void {
     const nowMs = performance.now();
     const msPerCost = this.#msPerCost;
-    const allowedMs = ({ input, arrivedMs }: Task) => {
-      const { deadlineMs = Number.POSITIVE_INFINITY } = input;
-      return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
-    };
-    const late = this.#waiting.late(msPerCost, (task, untilMs) => {
+    for (const task of this.#waiting.lastFirst) {
+      const { deadlineMs = Number.POSITIVE_INFINITY } = task.input;
+      const allowedMs = task.arrivedMs + (deadlineMs - task.arrivedMs) * USABLE_SHARE - nowMs;
+      const untilMs = this.#waiting.costUntil(task) * msPerCost;
       // A worker may as well finish what it has.
-      return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
-    });
-    for (const task of late) {
+      if (task.next === undefined || untilMs * CERTAIN_SHARE <= allowedMs) continue;
       this.#waiting.remove(task);
-      task.reject(busy({ untilMs: this.#waiting.costUntil(task) * msPerCost, allowedMs: allowedMs(task) }));
+      task.reject(busy({ untilMs, allowedMs }));
     }
   }
 
