@@ -114,9 +114,9 @@ async function check(config: Config, model: string): Promise<boolean> {
   }
   let isGood = true;
   try {
-    for await (const { kind, text } of checkModel(embedder)) {
-      console.log(kind === "fact" ? `  ${text}` : `${kind}: ${text}`);
-      isGood &&= kind !== "problem";
+    for await (const found of checkModel(embedder)) {
+      console.log("fact" in found ? `  ${found.fact}` : `problem: ${found.problem}`);
+      isGood &&= "fact" in found;
     }
   } finally {
     await embedder.close();

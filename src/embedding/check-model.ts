@@ -11,13 +11,10 @@ const TEXTS = [
   "星期二上午九点检查牙齿。",
 ] as const;
 
-export interface Finding {
-  readonly kind: "fact" | "problem";
-  readonly text: string;
-}
-
-/** Checks the form of the model's vectors, times the model, and yields each finding. */
-export async function* checkModel(embedder: Embedder): AsyncGenerator<Finding> {
+/** Checks the form of the model's vectors, times the model, and yields what it finds: facts, and problems. */
+export async function* checkModel(
+  embedder: Embedder,
+): AsyncGenerator<{ fact: string } | { problem: string }> {
   const embed = async () => {
     const vectors = [];
     for (const text of TEXTS) {
@@ -29,13 +26,15 @@ export async function* checkModel(embedder: Embedder): AsyncGenerator<Finding> {
   const { dimensions } = embedder.model;
   const areFinite = first.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
   yield areFinite
-    ? fact(`vectors of ${dimensions} finite numbers`)
-    : problem(`a vector is not of ${dimensions} finite numbers`);
+    ? { fact: `vectors of ${dimensions} finite numbers` }
+    : { problem: `a vector is not of ${dimensions} finite numbers` };
   const isNormal = first.every((vector) => Math.abs(Math.hypot(...vector) - 1) <= LENGTH_ERROR_MAX);
-  yield isNormal ? fact("of length 1") : problem("a vector is not of length 1");
+  yield isNormal ? { fact: "of length 1" } : { problem: "a vector is not of length 1" };
   const isSame = first.every((vector, i) => isSameVector(vector, second[i] as Float32Array, embedder));
-  yield isSame ? fact("the same text gives the same vector") : problem("the same text gives another vector");
-  yield fact(await timing(embedder));
+  yield isSame
+    ? { fact: "the same text gives the same vector" }
+    : { problem: "the same text gives another vector" };
+  yield { fact: await timing(embedder) };
 }
 
 /** A server may round otherwise from one request to the next. */
@@ -55,12 +54,4 @@ async function timing(embedder: Embedder): Promise<string> {
   }
   const perSecond = Math.round((tokens / tookMs) * 1000).toLocaleString("en-US");
   return `${perSecond} tokens a second in one thread, ${(tookMs / texts).toFixed(1)} ms for a short text`;
-}
-
-function fact(text: string): Finding {
-  return { kind: "fact", text };
-}
-
-function problem(text: string): Finding {
-  return { kind: "problem", text };
 }

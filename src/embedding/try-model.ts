@@ -1,6 +1,8 @@
 import { mapSome } from "../concurrency/map-some.js";
 import { failedPrecondition } from "../errors.js";
 import { type Embedder, type EmbedInput, SERVICE } from "../memory/ports/embedder.js";
+import { vectorsOf } from "../memory/ports/windows.js";
+import { scoreOf } from "../memory/search/score.js";
 
 /** Most memories and questions that are measured; of more, some that are spread evenly. */
 export const MEMORIES_MAX = 5_000;
@@ -125,17 +127,18 @@ function spread<T>(all: readonly T[], max: number): readonly T[] {
 /** Reads the memories and the questions with a model, and compares each question with all memories. */
 export async function measureModel(embedder: Embedder, { texts, questions }: Trial): Promise<Measured> {
   const { dimensions } = embedder.model;
-  const embed = (text: string, field: EmbedInput["field"]) => embedder.embed({ text, field, owner: SERVICE });
+  const embed = async (text: string, field: EmbedInput["field"]) =>
+    vectorsOf(await embedder.embed({ text, field, owner: SERVICE }));
   const beganMs = performance.now();
-  const vectors = await mapSome(texts, PARALLEL, async (text) => (await embed(text, "text")).vectors);
+  const vectors = await mapSome(texts, PARALLEL, (text) => embed(text, "text"));
   const textsPerSecond = (texts.length / (performance.now() - beganMs)) * 1000;
   let [recall, first] = [0, 0];
   const tookMs: number[] = [];
   for (const { query, relevant } of questions) {
     const askedMs = performance.now();
-    const asked = (await embed(query, "query")).vectors;
+    const asked = await embed(query, "query");
     tookMs.push(performance.now() - askedMs);
-    const best = nearest(asked, { vectors, dimensions });
+    const best = nearest(asked, vectors);
     recall += relevant.filter((position) => best.includes(position)).length / relevant.length;
     if (relevant.includes(best[0] as number)) first++;
   }
@@ -144,27 +147,12 @@ export async function measureModel(embedder: Embedder, { texts, questions }: Tri
   return { dimensions, recall: recall / length, first: first / length, textsPerSecond, queryMs };
 }
 
-function nearest(
-  query: Float32Array,
-  { vectors, dimensions }: { vectors: readonly Float32Array[]; dimensions: number },
-): number[] {
-  return vectors
-    .map((windows, position) => ({ position, score: bestCosine(query, windows, dimensions) }))
+function nearest(query: readonly Float32Array[], texts: readonly Float32Array[][]): number[] {
+  return texts
+    .map((windows, position) => ({ position, score: scoreOf(query, windows) }))
     .sort((a, b) => b.score - a.score)
     .slice(0, TOP)
     .map(({ position }) => position);
-}
-
-/** Returns the largest cosine of a query's windows with a text's, whose vectors have length 1. */
-function bestCosine(query: Float32Array, text: Float32Array, dimensions: number): number {
-  let best = -1;
-  for (let q = 0; q < query.length; q += dimensions)
-    for (let t = 0; t < text.length; t += dimensions) {
-      let sum = 0;
-      for (let i = 0; i < dimensions; i++) sum += (query[q + i] as number) * (text[t + i] as number);
-      best = Math.max(best, sum);
-    }
-  return best;
 }
 
 /** Formats what was measured, one column for each model. */

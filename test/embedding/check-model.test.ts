@@ -11,11 +11,11 @@ async function problemsOf(...given: number[][]): Promise<string[]> {
   });
   const problems: string[] = [];
   // Nothing else of an embedder is asked for.
-  for await (const { kind, text } of checkModel({
+  for await (const found of checkModel({
     model: { id: "toy", dimensions: 2 },
     embed,
   } as unknown as Embedder)) {
-    if (kind === "problem") problems.push(text);
+    if ("problem" in found) problems.push(found.problem);
   }
   return problems;
 }

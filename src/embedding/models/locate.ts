@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { failedPrecondition, invalid } from "../../errors.js";
@@ -8,10 +8,8 @@ import {
   asObject,
   type ModelManifest,
   missingFiles,
-  OPTIONAL_FILES,
   readJson,
   readManifest,
-  requiredFiles,
   type Verified,
   verifyModel,
 } from "./model-files.js";
@@ -70,7 +68,6 @@ export function packageRoot(from = fileURLToPath(import.meta.url)): string {
 export interface ModelSummary extends Verified {
   readonly model: string;
   readonly folder: string;
-  readonly bytes: number;
   /** Number of dimensions in its config.json; undefined when the vector is not made of its states. */
   readonly dimensions: number | undefined;
   readonly found: FoundConvention;
@@ -104,22 +101,10 @@ export async function summarise({
     model,
     folder,
     found,
-    bytes: await bytesOf(folder),
     dimensions: found.convention.pooling !== "model" && typeof size === "number" ? size : undefined,
     ...(await verifyModel(folder)),
     manifest: await readManifest(folder),
   };
-}
-
-async function bytesOf(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const file of [...(await requiredFiles(folder)), ...OPTIONAL_FILES]) {
-    bytes += await stat(join(folder, file)).then(
-      ({ size }) => size,
-      () => 0,
-    );
-  }
-  return bytes;
 }
 
 async function foldersIn(folder: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { failedPrecondition } from "../../errors.js";
@@ -115,6 +115,7 @@ export interface Verified {
    * folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json tokenizer_config.json | sha256sum`.
    */
   readonly revision: string;
+  readonly bytes: number;
   /** Files that are not as they were downloaded. */
   readonly damaged: readonly string[];
 }
@@ -125,12 +126,15 @@ export async function verifyModel(folder: string): Promise<Verified> {
   const required = await requiredFiles(folder);
   const revision = createHash("sha256");
   const damaged: string[] = [];
+  let bytes = 0;
   for (const file of (await knownFiles(folder)).sort()) {
-    const hash = await sha256Of(join(folder, file));
+    const path = join(folder, file);
+    const hash = await sha256Of(path);
+    bytes += (await stat(path)).size;
     if (required.includes(file)) revision.update(`${hash}  ${file}\n`);
     if (files[file] !== undefined && files[file] !== hash) damaged.push(file);
   }
-  return { revision: revision.digest("hex"), damaged };
+  return { revision: revision.digest("hex"), bytes, damaged };
 }
 
 export async function sha256Of(path: string): Promise<string> {

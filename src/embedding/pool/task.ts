@@ -24,8 +24,6 @@ export interface Chunk extends Part {
   /** Number of times that it was given to a worker. */
   attempts: number;
   vector?: Float32Array;
-  /** Windows that are read in its place. */
-  inner?: readonly Chunk[];
 }
 
 /** The state of one text in the model: its unread chunks and the results of the others. */
@@ -40,7 +38,9 @@ export class Task {
   #isOver = false;
   #tokens = 0;
   #unread = 1;
-  readonly #root: Chunk;
+  readonly #whole: Chunk;
+  /** The whole text, or the windows that are read in its place, in order. */
+  readonly #chunks: Chunk[];
   /** Chunks that no worker has, in reverse order: the next one is last. */
   readonly #ready: Chunk[];
   #resolve!: (embedding: Embedding) => void;
@@ -51,9 +51,10 @@ export class Task {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#root = this.#chunk({ start: 0, end: input.text.length });
-    this.#ready = [this.#root];
-    this.cost = this.#root.cost;
+    this.#whole = this.#chunk({ start: 0, end: input.text.length });
+    this.#chunks = [this.#whole];
+    this.#ready = [this.#whole];
+    this.cost = this.#whole.cost;
   }
 
   /** Whether the caller knows the outcome. */
@@ -79,10 +80,10 @@ export class Task {
   /** Takes in the result of a chunk; the last one ends the task. */
   accept(chunk: Chunk, encoded: Encoded): void {
     this.cost -= chunk.cost;
-    if (chunk === this.#root) this.#tokens = encoded.tokens;
+    if (chunk === this.#whole) this.#tokens = encoded.tokens;
     if ("vector" in encoded) chunk.vector = encoded.vector;
     else this.#divide(chunk, encoded.parts);
-    this.#unread += (chunk.inner?.length ?? 0) - 1;
+    this.#unread--;
     if (this.#unread > 0) return;
     this.#isOver = true;
     this.#resolve(this.#joined());
@@ -98,7 +99,8 @@ export class Task {
     const inner = unlike(text, parts).map((part) =>
       this.#chunk({ start: start + part.start, end: start + part.end }),
     );
-    chunk.inner = inner;
+    this.#chunks.splice(this.#chunks.indexOf(chunk), 1, ...inner);
+    this.#unread += inner.length;
     this.#ready.push(...inner.toReversed());
     for (const { cost } of inner) this.cost += cost;
   }
@@ -110,20 +112,16 @@ export class Task {
 
   #joined(): Embedding {
     const tokens = this.#tokens;
-    if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
-    const leaves = leavesOf(this.#root) as (Chunk & { vector: Float32Array })[];
+    if (this.#whole.vector !== undefined) return { vectors: this.#whole.vector, tokens };
+    const read = this.#chunks as (Chunk & EmbeddedWindow)[];
     const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
-    const chunks = atMost(leaves, Math.min(most, Math.floor(NUMBERS_MAX / (leaves[0]?.vector.length ?? 1))));
+    const chunks = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
     const positions = chunks.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
     const windows = chunks.map(({ start, end }) => ({ start: at(start), end: at(end) }));
     return { vectors: endToEnd(chunks.map(({ vector }) => vector)), windows, tokens };
   }
-}
-
-function leavesOf(chunk: Chunk): Chunk[] {
-  return chunk.inner?.flatMap(leavesOf) ?? [chunk];
 }
 
 /**
