@@ -19,6 +19,7 @@ import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
 import { failedPrecondition, MemoryError, messageOf } from "./errors.js";
 import { linesIn } from "./lines.js";
 import { isRemote } from "./memory/ports/embedder.js";
+import { scoreOf } from "./memory/search/score.js";
 
 const program = commandLine({ name: "npm run -s model --", exitCode: 1 }).addHelpText(
   "after",
@@ -154,7 +155,7 @@ async function tryModels(config: Config, { file, model }: { file: string; model:
   const measured = [];
   for (const each of new Set([config.model, model])) {
     const embedder = await openEmbedder({ ...modelOf(config, each), workers: config.embedWorkers });
-    const measuring = measureModel(embedder, trial).finally(() => embedder.close());
+    const measuring = measureModel(embedder, trial, scoreOf).finally(() => embedder.close());
     measured.push({ model: each, ...(await measuring) });
   }
   for (const line of tableOf(measured)) console.log(line);

@@ -2,7 +2,6 @@ import { mapSome } from "../concurrency/map-some.js";
 import { failedPrecondition } from "../errors.js";
 import { type Embedder, type EmbedInput, SERVICE } from "../memory/ports/embedder.js";
 import { vectorsOf } from "../memory/ports/windows.js";
-import { scoreOf } from "../memory/search/score.js";
 
 /** Most memories and questions that are measured; of more, some that are spread evenly. */
 export const MEMORIES_MAX = 5_000;
@@ -124,8 +123,16 @@ function spread<T>(all: readonly T[], max: number): readonly T[] {
   return Array.from({ length: max }, (_, i) => all[Math.floor((i * all.length) / max)] as T);
 }
 
-/** Reads the memories and the questions with a model, and compares each question with all memories. */
-export async function measureModel(embedder: Embedder, { texts, questions }: Trial): Promise<Measured> {
+/**
+ * Reads the memories and the questions with a model, and compares each question with all memories.
+ *
+ * @param scoreOf scores two texts by their vectors
+ */
+export async function measureModel(
+  embedder: Embedder,
+  { texts, questions }: Trial,
+  scoreOf: (some: Float32Array[], others: Float32Array[]) => number,
+): Promise<Measured> {
   const { dimensions } = embedder.model;
   const embed = async (text: string, field: EmbedInput["field"]) =>
     vectorsOf(await embedder.embed({ text, field, owner: SERVICE }));
@@ -138,21 +145,15 @@ export async function measureModel(embedder: Embedder, { texts, questions }: Tri
     const askedMs = performance.now();
     const asked = await embed(query, "query");
     tookMs.push(performance.now() - askedMs);
-    const best = nearest(asked, vectors);
+    const scores = vectors.map((windows, position) => ({ position, score: scoreOf(asked, windows) }));
+    const nearest = scores.sort((a, b) => b.score - a.score).slice(0, TOP);
+    const best = nearest.map(({ position }) => position);
     recall += relevant.filter((position) => best.includes(position)).length / relevant.length;
     if (relevant.includes(best[0] as number)) first++;
   }
   const { length } = questions;
   const queryMs = tookMs.sort((a, b) => a - b)[length >> 1] as number;
   return { dimensions, recall: recall / length, first: first / length, textsPerSecond, queryMs };
-}
-
-function nearest(query: readonly Float32Array[], texts: readonly Float32Array[][]): number[] {
-  return texts
-    .map((windows, position) => ({ position, score: scoreOf(query, windows) }))
-    .sort((a, b) => b.score - a.score)
-    .slice(0, TOP)
-    .map(({ position }) => position);
 }
 
 /** Formats what was measured, one column for each model. */

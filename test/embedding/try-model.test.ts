@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { measureModel, readTrial, tableOf } from "../../src/embedding/try-model.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
+import { scoreOf } from "../../src/memory/search/score.js";
 
 async function trialOf(...lines: (object | string)[]) {
   async function* all() {
@@ -89,11 +90,13 @@ it("measures what a model finds, side by side with another", async () => {
   const good = await measureModel(
     modelOf((text) => text),
     trial,
+    scoreOf,
   );
   expect(good).toMatchObject({ dimensions: 26, recall: 1, first: 1 });
   const poor = await measureModel(
     modelOf(() => "a"),
     trial,
+    scoreOf,
   );
   expect(poor).toMatchObject({ recall: 5 / 7, first: 1 / 7 });
   const speed = { textsPerSecond: 1234.4, queryMs: 0.52 };
