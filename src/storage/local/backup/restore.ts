@@ -1,12 +1,11 @@
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { copyFile, link, mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { findDamage } from "../check/check-file.js";
-import { FILE, FOLDER_MODE, LOCK, RESTORING, removeDrafts } from "../file.js";
+import { FILE, FOLDER_MODE, RESTORING, removeDrafts } from "../file.js";
 import { claim, isOfOwners } from "../owner/owner.js";
-import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
+import { type BackupManifest, checkSum, damaged, flush, readManifest } from "./manifest.js";
 
 /** Names that may be in the folder: downloaded models, and what a fresh file system has. */
 const HARMLESS = ["models", "lost+found"];
@@ -66,9 +65,6 @@ async function restoreInto(
     await checkSum(file, manifest);
     const damage = findDamage(file, { readOnly: true, limitMs: Number.POSITIVE_INFINITY });
     if (damage !== undefined) throw damaged(`was damaged already when it was taken: ${damage}`);
-    const { counts } = await lookInto(file);
-    if (!isDeepStrictEqual(counts, manifest.counts)) throw damaged("does not hold what its manifest says");
-    await rm(join(draft, LOCK), { force: true });
     const problems = await verify(draft);
     await flush(file);
     // A rename would overwrite what a server had created here before this process owned the folder.
