@@ -52,8 +52,6 @@ export class WorkerClient<H extends Handlers> {
   readonly #pending = new Map<number, Pending>();
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Time for which the timer watches the oldest call; undefined if it watches none. */
-  #watchedMs: number | undefined;
   #lost: WorkerLostError | undefined;
 
   constructor(private readonly options: WorkerOptions) {}
@@ -61,11 +59,6 @@ export class WorkerClient<H extends Handlers> {
   /** Number of calls that have no result yet. */
   get pending(): number {
     return this.#pending.size;
-  }
-
-  /** True if every further call fails. */
-  get isLost(): boolean {
-    return this.#lost !== undefined;
   }
 
   /** Resolves when the last thread has ended, which for a stuck one is some time after it is lost. */
@@ -131,13 +124,7 @@ export class WorkerClient<H extends Handlers> {
   /** Watches the oldest call, or the idle thread. */
   #watch(): void {
     const [oldest] = this.#pending.values();
-    // Calls follow each other: mostly the next one has the same time.
-    if (oldest?.timeoutMs !== undefined && oldest.timeoutMs === this.#watchedMs) {
-      this.#timer?.refresh();
-      return;
-    }
     clearTimeout(this.#timer);
-    this.#watchedMs = oldest?.timeoutMs;
     const { idleMs } = this.options;
     if (oldest === undefined) {
       this.#worker?.unref();
@@ -163,7 +150,6 @@ export class WorkerClient<H extends Handlers> {
     const { name, idleMs, onLost } = this.options;
     this.#worker = undefined;
     clearTimeout(this.#timer);
-    this.#watchedMs = undefined;
     worker.unref();
     const reason = cause instanceof Error ? cause.message : String(cause);
     const lost = this.#lost ?? new WorkerLostError(`the ${name} thread was lost: ${reason}`, { cause });

@@ -16,13 +16,11 @@ export type Question = Pick<EmbedInput, "text" | "field">;
  * Result of reading one text: a normalised vector, or the windows to read in its place if it is too
  * long. `tokens` counts those of the whole text, without prefix and special tokens.
  */
-export type Encoded = EncodedText & {
+export type Encoded = {
+  readonly tokens: number;
   /** Time in the thread, in milliseconds, if measured. */
   readonly ms?: number;
-};
-type EncodedText =
-  | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
-  | { readonly tokens: number; readonly parts: readonly Part[] };
+} & ({ readonly vector: Float32Array } | { readonly parts: readonly Part[] });
 
 export interface Prepared {
   /** Number of tokens, with those of the prefix and special ones. */

@@ -35,7 +35,7 @@ export async function startThread(onDisk: ModelOnDisk, encodeTimeoutMs = READ_TI
     return { thread, loaded };
   } catch (error) {
     // A stuck thread still loads, and ends by itself.
-    if (!worker.isLost) await worker.close();
+    await worker.close();
     const { message } = error as Error;
     throw new Error(`an embedding thread did not load the model: ${message}`, { cause: error });
   }

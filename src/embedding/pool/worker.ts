@@ -1,4 +1,4 @@
-import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
+import { handleCalls } from "../../concurrency/worker-handlers.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
 import {
@@ -60,19 +60,16 @@ async function measure(): Promise<number> {
 }
 
 /** Reads texts one after the other. */
-function encode(question: Question): Promise<Encoded | Transferred<Encoded>> {
-  const encoded = last.then(() => encodeNow(question));
+function encode(question: Question): Promise<Encoded> {
+  const encoded = last.then(async () => {
+    const beganMs = performance.now();
+    const found = await encoder.encode(question);
+    // The time is measured here, because the main thread may be busy when the answer arrives.
+    return { ...found, ms: performance.now() - beganMs };
+  });
   // The caller gets the error, and the next text is read all the same.
   last = encoded.catch(() => {});
   return encoded;
-}
-
-async function encodeNow(question: Question): Promise<Encoded | Transferred<Encoded>> {
-  const beganMs = performance.now();
-  const found = await encoder.encode(question);
-  // The time is measured here, because the main thread may be busy when the answer arrives.
-  const encoded = { ...found, ms: performance.now() - beganMs };
-  return "vector" in encoded ? new Transferred(encoded, [encoded.vector.buffer]) : encoded;
 }
 
 const handlers = { load, encode };

@@ -34,18 +34,16 @@ export interface Answer {
   readonly tokens: number | undefined;
 }
 
-export interface Expected {
-  readonly texts: number;
-  /** Undefined as long as no answer has told it. */
-  readonly dimensions: number | undefined;
-}
-
 /**
  * Reads the answer to `POST /embeddings` (https://platform.openai.com/docs/api-reference/embeddings).
  *
+ * @param expected `dimensions` are undefined as long as no answer has told them
  * @throws RequestFailedError `unusable` if it is not one vector for each text.
  */
-export function readAnswer(body: string, { texts, dimensions }: Expected): Answer {
+export function readAnswer(
+  body: string,
+  { texts, dimensions }: { readonly texts: number; readonly dimensions: number | undefined },
+): Answer {
   const { data, usage } = (parse(body) ?? {}) as { data?: unknown; usage?: Record<string, unknown> | null };
   if (!Array.isArray(data)) throw unusable("holds no list of embeddings");
   if (data.length !== texts) throw unusable(`holds ${data.length} vectors for ${texts} texts`);
@@ -188,7 +186,7 @@ async function ask(server: EmbeddingServer, request: Request): Promise<Answer> {
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const expected: Expected = { texts: texts.length, dimensions: request.dimensions ?? server.dimensions };
+  const expected = { texts: texts.length, dimensions: request.dimensions ?? server.dimensions };
   const numbers = texts.length * (expected.dimensions ?? DIMENSIONS_MAX);
   const body = await bodyOf(response, AROUND_BYTES_MAX + numbers * NUMBER_BYTES_MAX);
   if (response.ok) return readAnswer(body, expected);

@@ -74,7 +74,7 @@ export class MongoAccounts extends AccountChanges implements Accounts {
       {
         updateOne: {
           filter: { _id: accountId, "keys.sessions.hash": keyHash },
-          update: { $max: { [`${SESSIONS}.$[session].lastUsedAtMs`]: atMs } },
+          update: { $max: { "keys.$[key].sessions.$[session].lastUsedAtMs": atMs } },
           arrayFilters: [{ "key.sessions.hash": keyHash }, { "session.hash": keyHash }],
         },
       },
@@ -124,19 +124,9 @@ function fromRecord({ _id, keys, ...account }: AccountRecord): Account {
 
 /** Makes a filter for accounts that have a valid key with this hash, or a valid session of a valid key. */
 function holding(hash: string) {
-  return { $or: [withKey({ hash }), withSession({ hash })] };
+  const living = (each: object) => ({ $elemMatch: { ...each, expiresAtMs: { $gt: Date.now() } } });
+  return { $or: [{ keys: living({ hash }) }, { keys: living({ sessions: living({ hash }) }) }] };
 }
-
-function withKey(key: object) {
-  return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
-}
-
-function withSession(session: object) {
-  return withKey({ sessions: { $elemMatch: { ...session, expiresAtMs: { $gt: Date.now() } } } });
-}
-
-/** The sessions of the key that a filter of the array calls `key`. */
-const SESSIONS = "keys.$[key].sessions";
 
 interface GrantRecord extends Omit<StoredGrant, "codeHash" | "keptUntilMs"> {
   readonly _id: string;
