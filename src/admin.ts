@@ -175,7 +175,7 @@ async function compact(config: Config): Promise<Said> {
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
   // Opening refuses a database that does not exist, or is of another format.
   await (await openStorage(config, { creates: false })).close();
-  const { before, after } = await compactLocal({ dataDir });
+  const { before, after } = await compactLocal(dataDir);
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };
 }

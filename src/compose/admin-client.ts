@@ -35,7 +35,7 @@ export async function openAdminClient(
   { creates }: { creates: boolean },
 ): Promise<AdminClient> {
   const { mongodbUri, dataDir } = config;
-  if (mongodbUri === undefined && !creates) await expectLocal({ dataDir });
+  if (mongodbUri === undefined && !creates) await expectLocal(dataDir);
   const askTheOwner: Answering = async (request) => {
     const answered = await askOwner(dataDir, request);
     if (answered !== undefined) return answered.result;

@@ -637,7 +637,7 @@ describe("compacting the local database", () => {
     expect(JSON.stringify(before.content)).not.toContain(SECRET);
     expect(bytes().includes(SECRET)).toBe(true);
 
-    const sizes = await compactLocal({ dataDir: service.dataDir });
+    const sizes = await compactLocal(service.dataDir);
     expect(sizes.after).toBe(bytes().length);
     expect(bytes().includes(SECRET)).toBe(false);
     const after = contentOf();
@@ -654,7 +654,7 @@ describe("compacting the local database", () => {
 
   it("is refused while the folder is in use, and harms nothing", async () => {
     await service.write("a", memories(3));
-    await expect(compactLocal({ dataDir: service.dataDir })).rejects.toMatchObject({
+    await expect(compactLocal(service.dataDir)).rejects.toMatchObject({
       code: "failed_precondition",
     });
     const domain = service.domain();

@@ -96,8 +96,11 @@ async function pullDescription({
       throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
     // Only the hub's own files are JSON. Any other answer, if it was stored, would make all later attempts fail.
-    if (!isJson(content))
+    try {
+      JSON.parse(Buffer.from(content).toString());
+    } catch {
       throw new Error(`${url} is not JSON; a proxy or a page to sign in may be in between`);
+    }
     await mkdir(dirname(path), { recursive: true });
     manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
     // Before the file: if this process is killed in between, the others must not come of another commit.
@@ -105,15 +108,6 @@ async function pullDescription({
     await writeWhole(path, content);
   }
   return manifest;
-}
-
-function isJson(content: Uint8Array): boolean {
-  try {
-    JSON.parse(Buffer.from(content).toString());
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */

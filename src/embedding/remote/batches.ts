@@ -137,10 +137,12 @@ export class Batches {
   }
 
   async #ask({ texts: batch, attempt }: Batch): Promise<void> {
-    const wanted = batch.filter(isWanted);
+    const nowMs = performance.now();
+    const wanted = batch.filter(({ signal, untilMs }) => signal?.aborted !== true && nowMs < untilMs);
     for (const each of batch) if (!wanted.includes(each)) each.reject(late());
     if (wanted.length === 0) return;
-    const timeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, untilOf(wanted) - performance.now()));
+    const untilMs = Math.max(...wanted.map((each) => each.untilMs));
+    const timeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, untilMs - nowMs));
     try {
       const { dimensions, base64, server } = this.options;
       const texts = wanted.map(({ text }) => text);
@@ -231,14 +233,6 @@ function firstBatchIn(waiting: readonly Waiting[]): number {
     texts++;
   }
   return texts;
-}
-
-function isWanted({ signal, untilMs }: Waiting): boolean {
-  return signal?.aborted !== true && performance.now() < untilMs;
-}
-
-function untilOf(batch: readonly Waiting[]): number {
-  return Math.max(...batch.map(({ untilMs }) => untilMs));
 }
 
 function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {

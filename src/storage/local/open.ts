@@ -7,7 +7,6 @@ import type { Storage } from "../storage.js";
 import { LocalAccounts, LocalGrants } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
-import type { Charges } from "./charges.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
 import { FILE, FOLDER_MODE, openFile, removeDrafts } from "./file.js";
 import { Entries } from "./log/entries.js";
@@ -39,7 +38,7 @@ export interface LocalOptions {
 export async function openLocal(options: LocalOptions): Promise<Storage> {
   const { dataDir, answer, creates = true } = options;
   try {
-    if (!creates) await expectLocal({ dataDir });
+    if (!creates) await expectLocal(dataDir);
     await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
     const release = await claim({ dataDir, answer });
     return await open(options, release).catch(async (error) => {
@@ -59,43 +58,41 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
   try {
     const meta: Meta = root.openDB("meta", JSON_VALUES);
     await checkFormat(root, { meta, path });
-    return storageIn(root, { meta, path, release });
+    const accounts = new LocalAccounts(root);
+    const { charges } = accounts;
+    // A database whose disk is full is backed up without the charges that the disk does not take.
+    const snapshots = new DatabaseSnapshots(root, () => charges.write().catch(() => {}));
+    const entries = new Entries(root);
+    const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
+    return {
+      // A memory's charge is on the disk before it, or with it.
+      log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
+      names: new LocalNames(root),
+      secondaryIndexes,
+      accounts,
+      grants: new LocalGrants(root),
+      usage: new LocalUsage(root.openDB("usage", JSON_VALUES)),
+      calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
+      systemRecords: new LocalSystemRecords(meta),
+      claims: new LocalClaims(root),
+      erasures: new LocalErasures(root.openDB("erasures", JSON_VALUES)),
+      recent: new LocalRecent(root.openDB("recent", JSON_VALUES)),
+      exclusive: true,
+      check: () => check(path, meta),
+      backUp: (to) => snapshots.write(to),
+      close: async () => {
+        await snapshots.close();
+        // If the disk does not take the last charges, the flush below tells of it.
+        await charges.close().catch(() => {});
+        // Released last, so that a successor finds everything written.
+        await closeFile(root).finally(release);
+      },
+    };
   } catch (error) {
     // The database closes before the folder is given up, because no other process may have it open then.
     await closeFile(root).catch(() => {});
     throw error;
   }
-}
-
-function storageIn(
-  root: RootDatabase,
-  { meta, path, release }: { meta: Meta; path: string; release: () => Promise<void> },
-): Storage {
-  const accounts = new LocalAccounts(root);
-  const { charges } = accounts;
-  // A database whose disk is full is backed up without the charges that the disk does not take.
-  const snapshots = new DatabaseSnapshots(root, { before: () => charges.write().catch(() => {}) });
-  const entries = new Entries(root);
-  const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
-  return {
-    // A memory's charge is on the disk before it, or with it.
-    log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
-    names: new LocalNames(root),
-    secondaryIndexes,
-    accounts,
-    grants: new LocalGrants(root),
-    usage: new LocalUsage(root.openDB("usage", JSON_VALUES)),
-    calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
-    systemRecords: new LocalSystemRecords(meta),
-    claims: new LocalClaims(root),
-    erasures: new LocalErasures(root.openDB("erasures", JSON_VALUES)),
-    recent: new LocalRecent(root.openDB("recent", JSON_VALUES)),
-    exclusive: true,
-    check: () => check(path, meta),
-    backUp: (to) => snapshots.write(to),
-    // Released last, so that a successor finds everything written.
-    close: () => close(root, { snapshots, charges }).finally(release),
-  };
 }
 
 /** Expects the format of this program, and gives it to a new database before anything else is written. */
@@ -107,20 +104,10 @@ async function checkFormat(root: RootDatabase, { meta, path }: { meta: Meta; pat
 }
 
 /** Expects that the folder holds a database. @throws MemoryError `failed_precondition` when it does not. */
-export async function expectLocal({ dataDir }: { dataDir: string }): Promise<void> {
+export async function expectLocal(dataDir: string): Promise<void> {
   await stat(join(dataDir, FILE)).catch((error) => {
     throw unusable(dataDir, error);
   });
-}
-
-async function close(
-  root: RootDatabase,
-  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
-): Promise<void> {
-  await snapshots.close();
-  // If the disk does not take the last charges, the flush below tells of it.
-  await charges.close().catch(() => {});
-  await closeFile(root);
 }
 
 /**

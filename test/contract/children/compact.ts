@@ -18,7 +18,7 @@ await close();
 const limit = (bytes: string) =>
   execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
 limit(String(FULL_BYTES));
-const { code, message } = await compactLocal({ dataDir }).then(
+const { code, message } = await compactLocal(dataDir).then(
   () => ({ code: "done", message: "" }),
   (error) => error,
 );

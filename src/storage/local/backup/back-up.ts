@@ -90,7 +90,7 @@ export class DatabaseSnapshots {
   constructor(
     private readonly root: RootDatabase,
     /** Writes what was answered and is only in memory. */
-    private readonly options: { before(): Promise<void> },
+    private readonly before: () => Promise<void>,
   ) {}
 
   /**
@@ -127,7 +127,7 @@ export class DatabaseSnapshots {
     // After this check, a file that is removed below was created here.
     await expectNone(path);
     try {
-      await this.options.before();
+      await this.before();
       await this.root.backup(path, true);
       await chmod(path, FILE_MODE);
     } catch (error) {

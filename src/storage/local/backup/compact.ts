@@ -20,11 +20,7 @@ const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
  * @throws MemoryError `failed_precondition` when the folder is in use, or the database is damaged; `unavailable` when the
  * disk has no room for both files.
  */
-export async function compactLocal({
-  dataDir,
-}: {
-  dataDir: string;
-}): Promise<{ before: number; after: number }> {
+export async function compactLocal(dataDir: string): Promise<{ before: number; after: number }> {
   const path = join(dataDir, FILE);
   const draft = join(dataDir, COMPACTING);
   const release = await claim({ dataDir });
