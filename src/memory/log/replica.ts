@@ -249,7 +249,7 @@ export class Replica {
     const { log, clock } = this.options;
     for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
       const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
-      yield some.filter(({ vectors }) => this.#index.fits(vectors));
+      yield* some.filter(({ vectors }) => this.#index.fits(vectors));
       await clock.yield();
     }
   }

@@ -3,7 +3,7 @@ import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { parseJson } from "../../../parse-json.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
-import { parsePath } from "../../requests/filter-path.js";
+import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
 import { byCreation } from "../../search/place.js";
@@ -31,17 +31,9 @@ export function parseNeighbors(given: NeighborsFields | undefined): Neighbors | 
   const before = parseWhole("neighbors.before", given.before, limits);
   const after = parseWhole("neighbors.after", given.after, limits);
   if (before + after === 0) throw invalid("neighbors", "asks for none; before or after must be 1 or more");
-  return { before, after, same: given.same === "" ? undefined : parseSame(given.same) };
-}
-
-function parseSame(path: string): readonly string[] {
-  const field = "neighbors.same";
-  expectWellFormed(field, path);
-  // In filters such a name is of the memory itself: its id, or when it was stored.
-  if (path.startsWith("$")) {
-    throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");
-  }
-  return parsePath(field, path, "has a backslash before a character that needs none");
+  expectWellFormed("neighbors.same", given.same);
+  const same = given.same === "" ? undefined : parseMetadataPath("neighbors.same", given.same);
+  return { before, after, same };
 }
 
 /**
