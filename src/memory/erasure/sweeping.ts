@@ -199,24 +199,21 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
       if (scope === undefined) continue;
-      if (await logs.run(each.logId, () => eraseOne(ports, { ...each, scope }))) erased++;
+      const { logId, sequence } = each;
+      const erase = async () => {
+        // Every process makes the same record.
+        const id = `expiry:${baseOf(logId)}:${sequence}`;
+        const erasure = { id, scope, logId, sequence, begunAtMs: clock.wallMs() };
+        await ports.erasures.begin(erasure);
+        await finish(ports, erasure);
+      };
+      if (await logs.run(logId, erase)) erased++;
     }
     after = some.at(-1);
     if (some.length < LIST_MANY) break;
   }
   logs.end();
   return erased;
-}
-
-async function eraseOne(
-  ports: ErasurePorts,
-  { scope, logId, sequence }: Expiring & { scope: Scope },
-): Promise<void> {
-  // Every process makes the same record and the same tombstone.
-  const id = `expiry:${baseOf(logId)}:${sequence}`;
-  const erasure = { id, scope, logId, sequence, begunAtMs: ports.clock.wallMs() };
-  await ports.erasures.begin(erasure);
-  await finish(ports, erasure);
 }
 
 /**

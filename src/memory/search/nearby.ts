@@ -1,19 +1,13 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { type Among, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
+import { type Index, SEARCH_DEPTH_MAX, type VectorQuery } from "../ports/index.js";
 import type { Projected } from "../ports/log.js";
 import type { Pair } from "./score.js";
 
 /** Size of an index up to which a search takes no noticeable time. */
 const QUICK_INDEX_BYTES = 1_048_576;
 
-export interface Query {
+export interface Query extends Pick<VectorQuery, "limit" | "spare" | "among"> {
   readonly vectors: readonly Float32Array[];
-  /** Number of memories that the index is asked for. */
-  readonly limit: number;
-  /** Number of vectors to look for at first beyond one for each memory; three for each when left out. */
-  readonly spare?: number | undefined;
-  /** The memories that may be found; all when left out. */
-  readonly among?: Among | undefined;
   /** Ends the search between two of the query's vectors. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -10,13 +10,13 @@ import {
   type Selection,
   shareOf,
 } from "../ports/index.js";
-import type { Log } from "../ports/log.js";
+import type { Log, Projected } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
 import { ChangesDuring } from "./changes-during.js";
-import { findNearby, type NewVersions, type Query } from "./nearby.js";
+import { findNearby, type Query } from "./nearby.js";
 import {
   candidatesInTime,
   NEAR_CANDIDATES,
@@ -200,8 +200,13 @@ export class Search {
     const { vectors, wanted, minScore, recency, signal } = query;
     const { log, nearby, error, times } = await timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
-    // Both indexes may have lost a memory that was replaced while the slower of them was asked.
-    const newVersions = await this.#newVersionsBeside(nearby, query);
+    const condition = this.#condition;
+    // An index may have lost the old version of a memory before it was asked, or while it searched, and may not have had
+    // the new one.
+    const newVersions = {
+      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), query),
+      accepts: (entry: Projected["text"]) => condition === undefined || matches(condition, entry),
+    };
     const ranking = { wanted, minScore, recency };
     const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
     return timer.time("fetch", () => placeBest(log, finds));
@@ -254,8 +259,6 @@ export class Search {
     selected: Selection,
     { condition, includeSuperseded }: { condition: Condition; includeSuperseded: boolean },
   ): Promise<number[]> {
-    const { replacements } = this.changes;
-    if (replacements.size === 0) return [];
     const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
     const matching: number[] = [];
     const { logId } = this.searchable;
@@ -263,18 +266,6 @@ export class Search {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
     return matching.sort((a, b) => a - b);
-  }
-
-  /**
-   * Lists the new versions of memories that were replaced since the search began: an index may have lost the old
-   * one before it was asked, or while it searched, and may not have had the new one.
-   */
-  async #newVersionsBeside(nearby: ReadonlyMap<number, unknown>, showing: Showing): Promise<NewVersions> {
-    const condition = this.#condition;
-    return {
-      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), showing),
-      accepts: (entry) => condition === undefined || matches(condition, entry),
-    };
   }
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */

@@ -62,12 +62,10 @@ export async function findNeighbors(
   memory: Sequenced<Projected["text"]>,
   wanted: Omit<Neighbors, "same">,
 ) {
-  const { log, logId } = context;
   const { sequence, entry } = memory;
-  const place =
-    entry.replaces === undefined ? sequence : await placeAt({ log, logId }, sequence, entry.createdAtMs);
-  for (const entries of [ENTRIES_FEW, ENTRIES_MANY]) {
-    const { created, isAll } = await createdAround({ log, logId }, place, entries);
+  const place = entry.replaces === undefined ? sequence : await placeAt(context, sequence, entry.createdAtMs);
+  for (let entries = ENTRIES_FEW; ; entries = ENTRIES_MANY) {
+    const { created, isAll } = await createdAround(context, place, entries);
     const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
     const after = created.filter((each) => byCreation(each, entry) > 0);
     const value = await context.values.of(entry);
@@ -78,15 +76,13 @@ export async function findNeighbors(
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
   }
-  return { before: [], after: [] };
 }
 
 type Created = Pick<Projected["head"], "id" | "createdAtMs">;
-type Reads = Pick<NeighborsOf, "log" | "logId">;
 
 /** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */
 async function createdAround(
-  { log, logId }: Reads,
+  { log, logId }: NeighborsOf,
   place: number,
   entries: number,
 ): Promise<{ created: Created[]; isAll: boolean }> {
@@ -127,7 +123,7 @@ async function shownOf(
 }
 
 /** Finds the first number up to `last` whose entry was written at a time or later, by halving. */
-async function placeAt({ log, logId }: Reads, last: number, atMs: number): Promise<number> {
+async function placeAt({ log, logId }: NeighborsOf, last: number, atMs: number): Promise<number> {
   let [low, high] = [1, last];
   for (let probes = 0; low < high && probes < PROBES_MAX; ) {
     const middle = Math.floor((low + high) / 2);
