@@ -62,10 +62,16 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
     logId: "log",
     log: { fetch },
     clock: systemClock,
-    index: { size: memories.length, bytes: 1 },
     fits: () => true,
-    search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
-      hitsOf(vector, { memories, error }).slice(0, limit),
+    guard: <T>(work: Promise<T>) => work,
+    indexes: [
+      {
+        size: memories.length,
+        bytes: 1,
+        search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
+          hitsOf(vector, { memories, error }).slice(0, limit),
+      },
+    ],
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
   const newVersions = { numbers: [], accepts: () => true };

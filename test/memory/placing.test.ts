@@ -74,10 +74,16 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
     logId: "log",
     log: { fetch },
     clock: systemClock,
-    index: { size: memories.length, bytes: 1 },
     fits: () => true,
-    search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
-      hitsOf(vector, { memories, error, limit }),
+    guard: <T>(work: Promise<T>) => work,
+    indexes: [
+      {
+        size: memories.length,
+        bytes: 1,
+        search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
+          hitsOf(vector, { memories, error, limit }),
+      },
+    ],
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES });
   const newVersions = { numbers: [], accepts: () => true };

@@ -18,10 +18,7 @@ describe("the mean of a sample's vectors", () => {
   async function* read(sequences: readonly number[]) {
     reads.push(sequences.length);
     const left = sequences.filter((sequence) => !erased.has(sequence));
-    for (let from = 0; from < left.length; from += 64) {
-      const some = left.slice(from, from + 64);
-      yield some.map((sequence) => ({ sequence, vectors: vectors.get(sequence) ?? [] }));
-    }
+    yield* left.map((sequence) => ({ sequence, vectors: vectors.get(sequence) ?? [] }));
   }
   let version = 0;
   const meanOf = (mean: SampledMean, sample: readonly number[]) => mean.of(++version, async () => sample);
@@ -56,7 +53,7 @@ describe("the mean of a sample's vectors", () => {
   test("of a memory with very many windows, some are compared", async () => {
     const windows = Array.from({ length: 1_025 }, () => Float32Array.from({ length: 8 }, () => next() - 0.5));
     async function* one() {
-      yield [{ sequence: 1, vectors: windows }];
+      yield { sequence: 1, vectors: windows };
     }
     const mean = new SampledMean(one);
     await meanOf(mean, [1]);
@@ -100,12 +97,13 @@ describe("the mean of a sample's vectors", () => {
   });
 
   test("a failed read leaves it to the next call", async () => {
-    async function* failing() {
-      yield [{ sequence: 1, vectors: vectors.get(1) ?? [] }];
+    async function* failing(sequences: readonly number[]) {
+      if (sequences.length === 0) return;
+      yield { sequence: 1, vectors: vectors.get(1) ?? [] };
       throw new Error("no database");
     }
     let isFailing = true;
-    const mean = new SampledMean((sequences) => (isFailing ? failing() : read(sequences)));
+    const mean = new SampledMean((sequences) => (isFailing ? failing(sequences) : read(sequences)));
     await expect(meanOf(mean, numbers(1, 100))).rejects.toThrow("no database");
     isFailing = false;
     expect(await follow(mean, numbers(1, 100))).toBe(await fresh(numbers(1, 100)));

@@ -147,7 +147,7 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = forgottenBy(entry);",
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
-      ["memory/search/place.ts", "latest.get(scored.entry.id) === scored.sequence", "true"],
+      ["memory/search/place.ts", "latest.get(entry.id) === sequence", "true"],
     ],
   },
   {

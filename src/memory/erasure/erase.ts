@@ -141,10 +141,11 @@ async function bury(
 ): Promise<string> {
   const buried = await onLiving(ports, scope, async (living) => {
     if (baseOf(living.logId) !== baseOf(logId)) return logId;
-    if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
-    const entry = tombstone;
-    // Undefined if the log has ended: the tombstone belongs into the next one.
-    return (await appendDirect(ports, { logId: living.logId, entry })) ? living.logId : undefined;
+    const isDone =
+      (await appendHere(ports, { scope, living, tombstone })) ||
+      (await appendDirect(ports, { logId: living.logId, entry: tombstone }));
+    // If the log has ended, the tombstone belongs into the next one.
+    return isDone ? living.logId : undefined;
   });
   return buried ?? logId;
 }

@@ -5,7 +5,7 @@ import { LogEndedError } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
 import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Named, Scope } from "../ports/names.js";
+import type { Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
 import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
@@ -41,11 +41,10 @@ interface SweepingOptions {
  * finished.
  */
 export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
-  const leftovers = new Leftovers(ports);
   // In a database of its own, no process works any more on erasures that began before this one.
   const leftBeforeMs = ports.exclusive === true ? ports.clock.wallMs() : 0;
   const work = [
-    () => leftovers.next(),
+    removingLeftovers(ports),
     () => sweep(ports, leftBeforeMs),
     () => discardOrphans(ports).then(() => 0),
     () => eraseReplaced(ports),
@@ -200,7 +199,15 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
       if (scope === undefined) continue;
-      if (await logs.run(each.logId, () => eraseOne(ports, { ...each, scope }))) erased++;
+      const { logId, sequence } = each;
+      const erase = async () => {
+        // Every process makes the same record.
+        const id = `expiry:${baseOf(logId)}:${sequence}`;
+        const erasure = { id, scope, logId, sequence, begunAtMs: clock.wallMs() };
+        await ports.erasures.begin(erasure);
+        await finish(ports, erasure);
+      };
+      if (await logs.run(logId, erase)) erased++;
     }
     after = some.at(-1);
     if (some.length < LIST_MANY) break;
@@ -209,53 +216,29 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   return erased;
 }
 
-async function eraseOne(
-  ports: ErasurePorts,
-  { scope, logId, sequence }: Expiring & { scope: Scope },
-): Promise<void> {
-  // Every process makes the same record and the same tombstone.
-  const id = `expiry:${baseOf(logId)}:${sequence}`;
-  const erasure = { id, scope, logId, sequence, begunAtMs: ports.clock.wallMs() };
-  await ports.erasures.begin(erasure);
-  await finish(ports, erasure);
-}
-
 /**
- * Examines every name in turn, some at a time, for leftovers of processes that died or slept: names of logs
+ * Returns what examines every name in turn, some at a time, for leftovers of processes that died or slept: names of logs
  * that have ended, and names of accounts that were closed during a store.
  */
-export class Leftovers {
-  #after: Scope | undefined;
-
-  constructor(private readonly ports: LeftoverPorts) {}
-
-  async next(): Promise<number> {
-    const named = await this.ports.names.listAll({ after: this.#after, limit: NAMES_MAX });
-    const closed = await this.#closedAmong(named);
-    let cleared = 0;
-    for (const each of named) if (await this.#clear(each, closed)) cleared++;
-    this.#after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
-    return cleared;
-  }
-
-  async #closedAmong(named: readonly Named[]): Promise<Set<string>> {
+export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
+  let after: Scope | undefined;
+  return async () => {
+    const named = await ports.names.listAll({ after, limit: NAMES_MAX });
     const closed = new Set<string>();
     for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
-      if (await this.ports.isClosed(accountId)) closed.add(accountId);
+      if (await ports.isClosed(accountId)) closed.add(accountId);
     }
-    return closed;
-  }
-
-  async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
-    const entry = (await this.ports.log.last(logId))?.entry;
-    if (entry !== undefined && isEnd(entry)) {
-      await completeEnd(this.ports, { scope, logId, end: entry });
-      return true;
+    let removed = 0;
+    for (const { scope, logId } of named) {
+      const entry = (await ports.log.last(logId))?.entry;
+      if (entry !== undefined && isEnd(entry)) await completeEnd(ports, { scope, logId, end: entry });
+      else if (closed.has(scope.accountId)) await drop(ports, scope, { force: true });
+      else continue;
+      removed++;
     }
-    if (!closed.has(scope.accountId)) return false;
-    await drop(this.ports, scope, { force: true });
-    return true;
-  }
+    after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
+    return removed;
+  };
 }
 
 /** Entries read at a time; and for one log, before others have their turn. */

@@ -172,7 +172,8 @@ export class Appender {
         await this.#writeGroup();
         if (this.#decided >= DECIDED_MAX && this.#ready.length > 0) await this.#letOthersDecide();
       } catch (error) {
-        this.#giveUp(error);
+        // If the database is only unavailable, just the overdue ones. A full disk stays full for now.
+        this.#reject({ overdueOnly: isUnavailable(error) && !isNotWritable(error) }, () => error);
         await this.#pause();
         readsFirst = true;
       }
@@ -259,12 +260,6 @@ export class Appender {
       left -= bytes;
     }
     return group;
-  }
-
-  /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
-  #giveUp(error: unknown): void {
-    // A full disk stays full for now, so callers are told at once.
-    this.#reject({ overdueOnly: isUnavailable(error) && !isNotWritable(error) }, () => error);
   }
 
   /** Rejects entries. This runs before every write, so it makes an error only if one is needed. */

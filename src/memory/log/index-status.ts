@@ -1,6 +1,5 @@
 import { isUnavailable } from "../../errors.js";
 import type { IndexFiles } from "../ports/index.js";
-import type { Log } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 
@@ -27,39 +26,23 @@ export async function indexStatus(
   ports: IndexStatusPorts,
   { after, limit }: { after: string; limit: number },
 ): Promise<IndexStatus[]> {
-  const { indexes, namespaces } = ports;
+  const { indexes, names, log, namespaces } = ports;
   const open = new Set(namespaces.logIds);
   const all = new Set([...open, ...(await indexes.stored())]);
   const found: IndexStatus[] = [];
   for (const logId of [...all].sort()) {
     if (logId <= after) continue;
     if (found.length === limit) break;
-    const status = await statusOf(ports, { logId, isOpen: open.has(logId) });
+    const isOpen = open.has(logId);
+    const files = await indexes.measureFiles(logId);
     // A folder may be left without files.
-    if (status.isOpen || status.files.files > 0) found.push(status);
+    if (!isOpen && files.files === 0) continue;
+    const measured = await log.measure({ logId }).catch((error) => {
+      if (!isUnavailable(error)) throw error;
+    });
+    const scope = await names.scopeOf(logId);
+    const last = (await log.last(logId))?.sequence ?? 0;
+    found.push({ logId, scope, isOpen, memories: measured?.memories, last, files });
   }
   return found;
-}
-
-async function statusOf(
-  { log, names, indexes }: IndexStatusPorts,
-  { logId, isOpen }: Pick<IndexStatus, "logId" | "isOpen">,
-): Promise<IndexStatus> {
-  return {
-    logId,
-    scope: await names.scopeOf(logId),
-    isOpen,
-    memories: await countedIn(log, logId),
-    last: (await log.last(logId))?.sequence ?? 0,
-    files: await indexes.measureFiles(logId),
-  };
-}
-
-async function countedIn(log: Log, logId: string): Promise<number | undefined> {
-  try {
-    return (await log.measure({ logId })).memories;
-  } catch (error) {
-    if (isUnavailable(error)) return undefined;
-    throw error;
-  }
 }

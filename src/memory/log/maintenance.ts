@@ -38,12 +38,7 @@ export class Maintenance {
       await replica.close();
       if (replica.hasEnded) await this.options.indexes.discard(logId);
     });
-    this.#await(logId, closed);
-  }
-
-  /** Lets those who want to open a log wait until a replica of it, which is still used, is closed. */
-  expectClosed({ logId, closed }: Replica): void {
-    this.#await(logId, closed);
+    this.delayOpening(logId, closed);
   }
 
   /**
@@ -54,26 +49,23 @@ export class Maintenance {
   async erase(logId: string, replica: Replica | undefined): Promise<void> {
     const closed = Promise.all([this.#closing.get(logId), replica?.closed]);
     const erasing = closed.then(() => this.options.indexes.discard(logId));
-    const running = this.#run(() => erasing);
-    this.#await(logId, running);
+    this.delayOpening(
+      logId,
+      this.#run(() => erasing),
+    );
     await erasing.catch((error) => {
       throw unavailable("the index files of this namespace could not be erased", error);
     });
   }
 
-  /** True while an index of this log is being closed, and may write its files. */
-  isClosing(logId: string): boolean {
-    return this.#closing.has(logId);
-  }
-
-  /** Waits until no index of this log is being closed. */
-  async closed(logId: string): Promise<void> {
-    await this.#closing.get(logId);
+  /** Resolves when an index of this log is closed, which may write its files until then; undefined if none is. */
+  closing(logId: string): Promise<unknown> | undefined {
+    return this.#closing.get(logId);
   }
 
   discard(logId: string): void {
     this.#run(async () => {
-      await this.closed(logId);
+      await this.closing(logId);
       await this.options.indexes.discard(logId);
     });
   }
@@ -88,7 +80,7 @@ export class Maintenance {
   }
 
   /** Lets those who want to open a log wait for work that ends well. */
-  #await(logId: string, work: Promise<void>): void {
+  delayOpening(logId: string, work: Promise<void>): void {
     const all = Promise.all([this.#closing.get(logId), work]).finally(() => {
       if (this.#closing.get(logId) === all) this.#closing.delete(logId);
     });

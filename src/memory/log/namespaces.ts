@@ -75,11 +75,7 @@ export class Namespaces {
    * meets the log's end (LogEndedError) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
-    const find = () => this.#options.names.find(scope);
-    return this.#following(scope, find, async (open) => {
-      await this.#ensureCapacity(open.replica);
-      return work(open);
-    });
+    return this.#following(scope, work);
   }
 
   /**
@@ -104,10 +100,8 @@ export class Namespaces {
    * this ends, also by an error.
    */
   async append(scope: Scope, { entriesIn, authenticate, idempotent, settled }: Appending): Promise<boolean> {
-    const find = () => this.#options.names.find(scope);
-    const resolve = authenticate === undefined ? find : this.#creating(scope, authenticate);
-    const appended = await this.#following(scope, resolve, async ({ replica, appender }) => {
-      await this.#ensureCapacity(replica);
+    const resolve = authenticate && this.#creating(scope, authenticate);
+    const work = async ({ replica, appender }: Open) => {
       const entries = (await entriesIn(replica)).filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
       const existing = appender.appendAll(entries, { idempotent });
@@ -121,8 +115,8 @@ export class Namespaces {
       }
       if (ended !== undefined) throw ended;
       return true;
-    });
-    return appended === true;
+    };
+    return (await this.#following(scope, work, resolve)) === true;
   }
 
   /** Guesses the model version that a memory will be appended in. */
@@ -196,8 +190,8 @@ export class Namespaces {
 
   async #following<T>(
     scope: Scope,
-    resolve: () => Promise<string | undefined>,
     work: (open: Open) => Promise<T>,
+    resolve: () => Promise<string | undefined> = () => this.#options.names.find(scope),
   ): Promise<T | undefined> {
     for (let i = 0; i < LOG_IDS_MAX; i++) {
       const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
@@ -206,6 +200,7 @@ export class Namespaces {
         return await this.#using(open, async ({ replica }) => {
           // A log whose model is not loaded any more has probably moved, and needs no model then.
           if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
+          await this.#ensureCapacity(replica);
           return work(open);
         });
       } catch (error) {
@@ -243,7 +238,7 @@ export class Namespaces {
     if (!open.replica.broken && !open.replica.wasAhead) return open;
     this.#open.letGo(open);
     // Calls that still use it end soon, and it may write its files until then.
-    this.#maintenance.expectClosed(open.replica);
+    this.#maintenance.delayOpening(open.replica.logId, open.replica.closed);
     return undefined;
   }
 
@@ -252,7 +247,7 @@ export class Namespaces {
     if (logId === undefined) return undefined;
     await this.#options.modelVersions.find(modelVersionOf(logId));
     // Only one index may use a log's files.
-    while (this.#maintenance.isClosing(logId)) await this.#maintenance.closed(logId);
+    while (this.#maintenance.closing(logId) !== undefined) await this.#maintenance.closing(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);

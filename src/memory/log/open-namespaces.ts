@@ -91,14 +91,9 @@ export class OpenNamespaces {
     for (const { replica, appender } of this.#open.values()) {
       held.memories += replica.size;
       if (replica.bytes > this.bytesMax) held.tooLarge++;
-      const { vectors, words } = replica.rowCounts;
-      for (const [sum, rows] of [
-        [held.rows.vectors, vectors],
-        [held.rows.words, words],
-      ] as const) {
-        sum.tail += rows.tail;
-        sum.removed += rows.removed;
-        sum.behind += rows.behind;
+      for (const part of ["vectors", "words"] as const) {
+        for (const kind of ["tail", "removed", "behind"] as const)
+          held.rows[part][kind] += replica.rowCounts[part][kind];
       }
       held.appending = Math.max(held.appending, appender.waiting);
       held.indexing = Math.max(held.indexing, replica.waiting);

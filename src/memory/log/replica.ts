@@ -14,7 +14,7 @@ import {
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { rowFor, vectorsOf } from "../ports/windows.js";
-import { type Change, RunningSearches } from "../search/changes-during.js";
+import type { Change, ChangesDuring } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
 import { SupersededIndex } from "../search/superseded-index.js";
@@ -83,7 +83,7 @@ export class Replica {
   readonly #mean = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #meanOfAll = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #expiries = new Expiries();
-  readonly #searches = new RunningSearches();
+  readonly #searches = new Set<ChangesDuring>();
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
@@ -99,9 +99,12 @@ export class Replica {
   #onClosed = () => {};
   readonly #catchUpOnce = coalesce(() => {
     this.#catchingUp = true;
-    return this.#time("read", () => this.#catchUp()).finally(() => {
-      this.#catchingUp = false;
-    });
+    const { timer = NO_TIMINGS } = this.options;
+    return timer
+      .time("read", () => this.#catchUp())
+      .finally(() => {
+        this.#catchingUp = false;
+      });
   });
 
   constructor(
@@ -145,12 +148,7 @@ export class Replica {
       applied: () => this.applied,
       expire: () => this.#expire(),
       guard: (work) => this.#guard(work).then((found) => this.#whole(found)),
-      sources: async (includeSuperseded) => {
-        if (includeSuperseded) return this.#sourcesOfAll();
-        const indexes = [this.#index];
-        const mean = () => this.#meanOf(this.#mean, { indexes, changes: this.#index.changes });
-        return { indexes, mean };
-      },
+      sources: (includeSuperseded) => this.#sources(includeSuperseded),
     };
   }
 
@@ -239,25 +237,19 @@ export class Replica {
     return this.#index.close({ keeps: !this.hasEnded && !this.broken && !this.wasAhead });
   }
 
-  async #sourcesOfAll(): Promise<Sources> {
-    const layers = await this.#guard(this.#superseded.layers());
+  async #sources(includeSuperseded: boolean): Promise<Sources> {
+    const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
     const indexes = [this.#index, ...layers.map(({ index }) => index)];
-    const changes = this.#index.changes + this.#superseded.changes;
-    return {
-      indexes,
-      mean: () => this.#meanOf(this.#meanOfAll, { indexes, changes }),
-    };
-  }
-
-  #meanOf(mean: SampledMean, { indexes, changes }: { indexes: readonly Index[]; changes: number }) {
-    return mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes)));
+    const mean = includeSuperseded ? this.#meanOfAll : this.#mean;
+    const changes = this.#index.changes + (includeSuperseded ? this.#superseded.changes : 0);
+    return { indexes, mean: () => mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes))) };
   }
 
   async *#readVectors(sequences: readonly number[]) {
     const { log, clock } = this.options;
     for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
       const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
-      yield some.filter(({ vectors }) => this.#index.fits(vectors));
+      yield* some.filter(({ vectors }) => this.#index.fits(vectors));
       await clock.yield();
     }
   }
@@ -344,7 +336,7 @@ export class Replica {
     const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
-    for (const change of changes) this.#searches.note(change);
+    for (const search of this.#searches) for (const change of changes) search.note(change);
     this.#superseded.supersede(superseded);
     this.#removeLiving(superseded);
     this.#remove(gone);
@@ -376,10 +368,6 @@ export class Replica {
       this.broken = true;
       throw failed(error);
     }
-  }
-
-  #time<T>(step: SharedStep, work: () => Promise<T>): Promise<T> {
-    return (this.options.timer ?? NO_TIMINGS).time(step, work);
   }
 
   async #catchUp(): Promise<void> {

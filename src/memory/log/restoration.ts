@@ -80,23 +80,18 @@ export class Restoration {
 
   /** Fills a gap with some of the memories that live in it. */
   async #fill({ part, after, upto }: Gap): Promise<void> {
-    const { index, onRead } = this.options;
-    const range = { from: after + 1, limit: Math.min(READ_MANY, upto - after) };
+    const { logId, log, index, onRead } = this.options;
+    const limit = Math.min(READ_MANY, upto - after);
+    const what = part === "words" ? "text" : "vectors";
+    const { entries } = await log.read({ logId, from: after + 1, limit, what });
+    await noteEnd(log, logId, index);
     const rows: IndexRow[] = [];
-    const read = part === "words" ? await this.#read(range, "text") : await this.#read(range, "vectors");
-    for (const { sequence, entry } of read.living) {
+    for (const { sequence, entry } of await shownOf(this.options, { logId }, entries.filter(isMemory))) {
       if (!("vectors" in entry)) rows.push({ sequence, memory: entry });
       else if (index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
     }
-    onRead(read.entries.length);
-    await index.fill(rows, read.entries.at(-1)?.sequence ?? upto);
-  }
-
-  async #read<W extends "text" | "vectors">(range: { from: number; limit: number }, what: W) {
-    const { logId, log, index } = this.options;
-    const { entries } = await log.read({ logId, ...range, what });
-    await noteEnd(log, logId, index);
-    return { entries, living: await shownOf(this.options, { logId }, entries.filter(isMemory)) };
+    onRead(entries.length);
+    await index.fill(rows, entries.at(-1)?.sequence ?? upto);
   }
 }
 

@@ -33,7 +33,6 @@ export interface Verified {
  * nothing is left of deleted ones. It is meant for a database that no server uses.
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
-  const counted = { logIds: 0, memories: 0, erased: 0, indexes: 0 };
   const pending: Pending[] = await ports.secondaryIndexes.unerased(ERASURES_MAX);
   const problems: string[] = [];
   for await (const each of allErasures(ports.erasures)) {
@@ -41,7 +40,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     else if (isOfLog(each)) pending.push(each);
   }
   const recall = { found: 0, compared: 0 };
-  const verified: Verified = { ...counted, recall, unfinished: pending.length, problems };
+  const unfinished = pending.length;
+  const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, recall, unfinished, problems };
   const named = new Set<string>();
   for await (const { logId } of allNames(ports.names)) named.add(logId);
   for await (const logId of allLogIds(ports.log)) {

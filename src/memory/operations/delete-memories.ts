@@ -40,7 +40,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const forgetAll = async <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Forgetting[]>) =>
     changeSome(ports.clock, {
       targets,
-      atOnce: await atOnceIn(ports, scope),
+      atOnce: (await ports.namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1,
       signal,
       read,
       change: async (forgetting) => {
@@ -82,11 +82,6 @@ async function hasOthers(
 ): Promise<boolean> {
   const again = await selectIn(ports, scope, selecting);
   return again?.selection.sequences.some((sequence) => !missed.has(sequence)) ?? false;
-}
-
-/** Number of memories of a namespace to erase at a time. */
-async function atOnceIn({ namespaces }: Ports, scope: Scope): Promise<number> {
-  return (await namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1;
 }
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */

@@ -53,16 +53,10 @@ export class SimilarMemories {
   #isCut = false;
   readonly #timeSlice = new TimeSlice();
 
-  private constructor(
+  constructor(
     private readonly replica: Replica,
     private readonly to: SimilarTo,
   ) {}
-
-  static async search(replica: Replica, to: SimilarTo): Promise<SimilarMemories> {
-    const similar = new SimilarMemories(replica, to);
-    await similar.#search();
-    return similar;
-  }
 
   /** The most similar of those that were compared, best first, without the memory's own older version. */
   listedBeside(own: string | undefined): readonly Similar[] {
@@ -91,11 +85,12 @@ export class SimilarMemories {
       isGone = true;
     }
     if (!isGone || !this.#isCut) return undefined;
-    await this.#search();
+    await this.search();
     throw new LogAdvancedError();
   }
 
-  async #search(): Promise<void> {
+  /** Finds those that are in the log now. It must end before the others are asked for. */
+  async search(): Promise<void> {
     const { memory, above, decides, timer, signal } = this.to;
     const wanted = decides ? WANTED_TO_DECIDE : WANTED;
     await timer.time("catch_up", () => this.replica.current());
@@ -113,13 +108,9 @@ export class SimilarMemories {
       return;
     }
     // The search has released the vectors.
-    const fetching = {
-      logId: this.replica.logId,
-      sequences: near.map((each) => each.sequence),
-      what: "all",
-    } as const;
+    const { logId } = this.replica;
     const scores = new Map(near.map(({ sequence, score }) => [sequence, score]));
-    for await (const some of fetchAll(this.to.log, fetching))
+    for await (const some of fetchAll(this.to.log, { logId, sequences: [...scores.keys()], what: "all" }))
       for (const each of some) await this.#take(each, scores.get(each.sequence));
   }
 

@@ -132,7 +132,6 @@ export function storeItem(
     return {
       id,
       text,
-      isPaid: () => true,
       entryIn: ({ embedding, nowMs }) => memoryOf(embedding, nowMs),
       answer: async ({ existing }) => answerOf(existing),
     };
@@ -160,7 +159,8 @@ export function storeItem(
       if (above !== undefined) {
         const decides = onSimilar !== "store";
         const to = { log: ports.log, memory, above, decides, except: supersedes, timer, signal };
-        similar = await SimilarMemories.search(replica, to);
+        similar = new SimilarMemories(replica, to);
+        await similar.search();
       }
       return {
         opId: id,

@@ -159,7 +159,6 @@ export function updateItem(
     id: opId,
     text,
     isPast,
-    isPaid: () => true,
     entryIn: ({ embedding, nowMs }) => ({
       opId,
       bytes: embedding === undefined ? asked.length : weightOf({ op: "store", text, ...embedding } as Stored),

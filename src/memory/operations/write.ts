@@ -54,8 +54,8 @@ export interface Item<A> {
   entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
   /** Makes the answer from the entry that the log has. */
   answer(changed: Changed): Promise<A>;
-  /** True if the answer costs the call that the text was charged for. */
-  isPaid(answer: A): boolean;
+  /** True if the answer costs the call that the text was charged for; each does if left out. */
+  isPaid?(answer: A): boolean;
   /** True if the answer needs the text's vector, even where an earlier attempt has written the memory. */
   readonly needsEmbedding?: boolean;
 }
@@ -125,14 +125,9 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   const { request, scope, findStored, keyed } = batch;
   const { caller } = request;
   const { quota, idempotency } = ports;
-  const count = ({ paid }: Written<A>) => {
-    const call = { namespace: scope.namespace, call: "store" } as const;
-    for (const { tokens } of paid) quota.count(caller, { ...call, tokens });
-  };
   if (request.idempotencyKey === undefined || keyed === undefined) {
-    const written = await new Writer(ports, batch).run();
-    count(written);
-    return { results: written.results, replayed: false };
+    const { results } = await new Writer(ports, batch).run();
+    return { results, replayed: false };
   }
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
@@ -143,7 +138,6 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   const work = {
     write: async (attempt: Attempt) => {
       written = await new Writer(ports, batch, attempt).run();
-      count(written);
       return keyed.answerOf(written.results, attempt);
     },
     // A stored memory stays paid even if the answer is lost, because the next attempt finds the memory and pays nothing.
@@ -169,7 +163,7 @@ interface Embedded {
 }
 
 /** Writes the items of one attempt, which is undefined if no other one can write the same. */
-class Writer<A> {
+class Writer<A extends Pick<Answered, "tokens">> {
   readonly #items: readonly Item<A>[];
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
@@ -215,6 +209,9 @@ class Writer<A> {
       await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
       const unpaid = calls - this.#paid.length;
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
+    }
+    for (const { tokens } of this.#paid) {
+      quota.count(caller, { namespace: this.batch.scope.namespace, call: "store", tokens });
     }
     return { results: results(), paid: this.#paid };
   }
@@ -387,7 +384,7 @@ class Writer<A> {
       }
       const stored = await item.answer(outcome.value);
       this.#results.set(id, { stored });
-      if (text === undefined || !item.isPaid(stored)) return;
+      if (text === undefined || item.isPaid?.(stored) === false) return;
       const isOthers = this.attempt?.isRefunded !== true && existing.opId === id && !isSame(existing, made);
       if (!isOthers) this.#paid.push(stored);
     } catch (error) {

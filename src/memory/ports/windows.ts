@@ -15,12 +15,9 @@ export function rowFor(index: Pick<Index, "fits">, { sequence, entry }: Sequence
   return { sequence, memory: entry, vectors: index.fits(vectors) ? vectors : undefined };
 }
 
+/** The window that is a whole text. */
 export function wholeOf({ text }: Pick<Stored, "text">): Window {
-  return { start: 0, end: codePointsIn(text) };
-}
-
-function codePointsIn(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+  let end = 0;
+  for (const _ of text) end++;
+  return { start: 0, end };
 }

@@ -80,14 +80,15 @@ export class Moving {
       failed = true;
       if (!signal.aborted) onTrouble(error);
     };
-    const visit = async () => {
+    try {
       for await (const named of this.#names()) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         // One that cannot be moved now must not hold up the others.
         if (await tend(this.ports, named, signal).catch(fail)) found++;
       }
-    };
-    await visit().catch(fail);
+    } catch (error) {
+      fail(error);
+    }
     if (found > 0) onMoved(model, found);
     this.#dueMs = clock.nowMs() + (failed ? RETRY_MS : found > 0 ? 0 : REST_MS);
   }

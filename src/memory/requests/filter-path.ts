@@ -27,20 +27,24 @@ function keysOf(path: string): string[] | undefined {
 }
 
 /** Parses a path of metadata into its keys. @throws MemoryError `invalid_argument` naming `at` */
-export function parsePath(
-  at: string,
-  path: string,
-  oddBackslash = "has a backslash that is not followed by a dot, a dollar sign or a backslash",
-): string[] {
+export function parsePath(at: string, path: string): string[] {
   if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
     throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
   }
   const keys = keysOf(path);
-  if (keys === undefined) throw invalid(at, oddBackslash);
+  if (keys === undefined) {
+    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
+  }
   if (keys.length > METADATA_DEPTH_MAX) {
     throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
   }
   return keys;
+}
+
+/** Parses a path like `parsePath`, where names such as `$id`, which filters have for the memory itself, are none. */
+export function parseMetadataPath(at: string, path: string): string[] {
+  if (!path.startsWith("$")) return parsePath(at, path);
+  throw invalid(at, "is no path of metadata; write a backslash before the dollar sign of a key");
 }
 
 /** Takes a value at a path, and whether it is an element of an array there. */
@@ -94,10 +98,7 @@ export function parseRemoved(paths: readonly string[]): readonly Path[] {
   return paths.map((path, i) => {
     const at = `remove[${i}]`;
     if (path === "") throw invalid(at, "is empty; it must be a path of metadata, such as a.b");
-    if (path.startsWith("$")) {
-      throw invalid(at, "is no path of metadata; write a backslash before the dollar sign of a key");
-    }
-    return parsePath(at, path);
+    return parseMetadataPath(at, path);
   });
 }
 

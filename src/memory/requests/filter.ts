@@ -87,11 +87,7 @@ class Parser {
   }
 
   #filters(value: Json, { at, depth }: Spot): Condition[] {
-    if (!Array.isArray(value)) throw invalid(at, "must be an array of filters");
-    if (value.length === 0 || value.length > FILTER_LIST_MAX) {
-      throw invalid(at, `has ${count(value.length)} filters; it must have 1 to ${FILTER_LIST_MAX}`);
-    }
-    return value.map((each, i) => this.filter(each, { at: `${at}[${i}]`, depth }));
+    return listOf("filters", value, at).map((each, i) => this.filter(each, { at: `${at}[${i}]`, depth }));
   }
 
   /** Parses what a field must be: an object of operators, or a value that it must equal. */
@@ -215,11 +211,13 @@ function parseString(value: Json | undefined, at: string): string {
 }
 
 function parseList(value: Json | undefined, kind: FieldKind, at: string): Set<Scalar> {
-  if (!Array.isArray(value)) throw invalid(at, "must be an array");
-  if (value.length === 0 || value.length > FILTER_LIST_MAX) {
-    throw invalid(at, `has ${count(value.length)} values; it must have 1 to ${FILTER_LIST_MAX}`);
-  }
-  return new Set(value.map((each, i) => parseScalar(each, kind, `${at}[${i}]`)));
+  return new Set(listOf("values", value, at).map((each, i) => parseScalar(each, kind, `${at}[${i}]`)));
+}
+
+function listOf(what: "filters" | "values", value: Json | undefined, at: string): Json[] {
+  if (!Array.isArray(value)) throw invalid(at, `must be an array of ${what}`);
+  if (value.length > 0 && value.length <= FILTER_LIST_MAX) return value;
+  throw invalid(at, `has ${count(value.length)} ${what}; it must have 1 to ${FILTER_LIST_MAX}`);
 }
 
 function parseNumber(value: number, at: string): number {

@@ -1,5 +1,5 @@
 import { TypeID, typeid } from "typeid-js";
-import { count, expectAtMost, invalid } from "../../errors.js";
+import { expectAtMost, invalid } from "../../errors.js";
 
 /** Maximum number of memories that one store supersedes. */
 export const SUPERSEDES_MAX = 16;
@@ -36,9 +36,7 @@ export function parseMemoryId(value: string, field = "id"): string {
 /** Parses the ids of several memories: 1–256, each once in the answer. @throws MemoryError naming `ids[3]` */
 export function parseMemoryIds(values: readonly string[]): string[] {
   if (values.length === 0) throw invalid("ids", "is missing");
-  if (values.length > IDS_MAX) {
-    throw invalid("ids", `has ${count(values.length)} ids; the limit is ${IDS_MAX}`);
-  }
+  expectAtMost(IDS_MAX, "ids", values, "ids");
   return [...new Set(values.map((value, i) => parseMemoryId(value, `ids[${i}]`)))];
 }
 

@@ -24,22 +24,3 @@ export class ChangesDuring {
     if (how === "superseded") this.superseded.add(target);
   }
 }
-
-/** The searches of one log that run now, each with what has changed since it began. */
-export class RunningSearches {
-  readonly #running = new Set<ChangesDuring>();
-
-  async during<T>(search: (changes: ChangesDuring) => Promise<T>): Promise<T> {
-    const noted = new ChangesDuring();
-    this.#running.add(noted);
-    try {
-      return await search(noted);
-    } finally {
-      this.#running.delete(noted);
-    }
-  }
-
-  note(change: Change): void {
-    for (const noted of this.#running) noted.note(change);
-  }
-}

@@ -1,28 +1,23 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { type Among, type Index, SEARCH_DEPTH_MAX } from "../ports/index.js";
+import { type Index, SEARCH_DEPTH_MAX, type VectorQuery } from "../ports/index.js";
 import type { Projected } from "../ports/log.js";
 import type { Pair } from "./score.js";
 
 /** Size of an index up to which a search takes no noticeable time. */
 const QUICK_INDEX_BYTES = 1_048_576;
 
-export interface Query {
+export interface Query extends Pick<VectorQuery, "limit" | "spare" | "among"> {
   readonly vectors: readonly Float32Array[];
-  /** Number of memories that the index is asked for. */
-  readonly limit: number;
-  /** Number of vectors to look for at first beyond one for each memory; three for each when left out. */
-  readonly spare?: number | undefined;
-  /** The memories that may be found; all when left out. */
-  readonly among?: Among | undefined;
   /** Ends the search between two of the query's vectors. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A searched index. */
-export interface Searched {
-  readonly index: Pick<Index, "size" | "bytes">;
-  readonly search: Index["search"];
+/** Indexes that are searched as one. */
+interface Searched {
+  readonly indexes: readonly Pick<Index, "size" | "bytes" | "search">[];
   readonly clock: Clock;
+  /** Awaits the work of an index. */
+  guard<T>(work: Promise<T>): Promise<T>;
 }
 
 /** A memory near to any of a query's vectors. */
@@ -41,15 +36,17 @@ export interface NewVersions {
 
 /** Finds the memories near to any of a query's vectors, the nearest first. */
 export async function findNearby(
-  { index, search, clock }: Searched,
+  { indexes, clock, guard }: Searched,
   { vectors, limit, spare, among, signal }: Query,
 ): Promise<Map<number, Near>> {
   const nearby = new Map<number, Near>();
-  const { size } = among ?? index;
+  const size = among?.size ?? indexes.reduce((sum, index) => sum + index.size, 0);
   const look = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
-    for (const { sequence, window, similarity } of await search({ vector, limit, depthMax, spare, among })) {
+    const asked = { vector, limit, depthMax, spare, among };
+    const hits = (await Promise.all(indexes.map((index) => guard(index.search(asked))))).flat();
+    for (const { sequence, window, similarity } of hits) {
       const known = nearby.get(sequence) ?? { similarity, pairs: [] };
       known.similarity = Math.max(known.similarity, similarity);
       known.pairs.push({ query, window });
@@ -59,7 +56,7 @@ export async function findNearby(
   for (const query of vectors.keys()) {
     // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
     // queries may begin at once.
-    if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
+    if (query > 0 || indexes.some(({ bytes }) => bytes > QUICK_INDEX_BYTES)) await clock.yield();
     await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.

@@ -3,12 +3,12 @@ import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Window } from "../ports/embedder.js";
 import type { Index } from "../ports/index.js";
 import type { Log, Projected, Sequenced } from "../ports/log.js";
-import { vectorsOf } from "../ports/windows.js";
+import { vectorsOf, wholeOf } from "../ports/windows.js";
 import type { Recency } from "../requests/recall-options.js";
 import type { Near, NewVersions } from "./nearby.js";
-import { RECENCY_CANDIDATES, recencyBounds, recencyOfMemory } from "./recency.js";
+import { RECENCY_CANDIDATES, recencyBounds, recencyOf } from "./recency.js";
 import type { MeanCosine } from "./sampled-mean.js";
-import { type Pair, partOf, type Scored, score } from "./score.js";
+import { type Pair, type Scored, score } from "./score.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
@@ -122,8 +122,6 @@ interface Candidate extends Judged {
   readonly added: { readonly lowest: number; readonly highest: number };
 }
 
-const NOTHING_ADDED = { lowest: 0, highest: 0 };
-
 /** Makes candidates of what was found by its vectors, the nearest first. */
 function nearCandidates(
   { nearby, error, times, recency }: Nearest & Ranking,
@@ -134,7 +132,7 @@ function nearCandidates(
     const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
     const lowest = clamp(similarity - off);
     const highest = clamp(similarity + off);
-    const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
+    const added = recencyBounds(recency, times?.get(sequence));
     return { sequence, isNear: true, pairs, lowest, highest, added, share, matched };
   });
 }
@@ -154,7 +152,7 @@ async function gather(finds: Finds): Promise<readonly Candidate[]> {
     Array.from(others, (sequence) => {
       const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
       const isNear = newVersions.numbers.includes(sequence);
-      const added = recency ? recencyBounds(recency, times?.get(sequence)) : NOTHING_ADDED;
+      const added = recencyBounds(recency, times?.get(sequence));
       const highest = isNear ? 1 : beyond;
       return { sequence, isNear, pairs: undefined, lowest: 0, highest, added, share, matched };
     }),
@@ -217,8 +215,7 @@ export function candidatesInTime(
   return new Map([...nearest, ...[...nearby].filter(([sequence]) => possible.has(sequence))]);
 }
 
-interface ScoredCandidate extends Judged {
-  readonly scored: Scored;
+interface ScoredCandidate extends Scored, Judged {
   readonly isNear: boolean;
 }
 
@@ -240,7 +237,7 @@ async function scoreAll(
       // A damaged memory is not among the vectors, but its words may be.
       if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
       if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
-      all.push({ scored: score(vectors, each, pairs), isNear, share, matched });
+      all.push(Object.assign(score(vectors, each, pairs), { isNear, share, matched }));
       const isEnd = slice.found.length === 0 && rest.length > 0;
       if (!timeSlice.isOver && !isEnd) continue;
       await timeSlice.end();
@@ -258,22 +255,16 @@ function place(
 ): Placement {
   const living = latestOf(candidates);
   const near = living.filter(({ isNear }) => isNear);
-  const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
-  const ranked: {
-    readonly each: ScoredCandidate;
-    readonly rank: number;
-    readonly recency?: number | undefined;
-  }[] = [];
-  for (const each of living) {
-    const { score, entry } = each.scored;
-    if (score < minScore) continue;
-    const recency = counted && recencyOfMemory(counted, entry);
-    ranked.push({ each, recency, rank: score + weight * each.share + (recency ?? 0) });
-  }
-  ranked.sort((a, b) => b.rank - a.rank || byCreation(a.each.scored.entry, b.each.scored.entry));
-  const placed = ranked.slice(0, wanted).map(({ each: { scored, share, matched }, rank, recency }) => {
-    const { sequence, entry, score } = scored;
-    return { sequence, entry, score, match: partOf(scored), share, matched, rank, recency };
+  const weight = weightOf(Math.max(0, ...near.map(({ score }) => score)), mean);
+  const fit = living.filter(({ score }) => score >= minScore);
+  const ranked = fit.map(({ sequence, entry, score, part, share, matched }) => {
+    const recency = counted && recencyOf(counted, entry.eventAtMs ?? entry.createdAtMs);
+    const rank = score + weight * share + (recency ?? 0);
+    return { sequence, entry, score, part, share, matched, rank, recency };
+  });
+  ranked.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
+  const placed = ranked.slice(0, wanted).map(({ part, entry, ...each }) => {
+    return { match: part ?? wholeOf(entry), entry, ...each };
   });
   return { weight, placed };
 }
@@ -284,11 +275,10 @@ function place(
  */
 function latestOf(candidates: readonly ScoredCandidate[]): ScoredCandidate[] {
   const latest = new Map<string, number>();
-  for (const { scored } of candidates) {
-    const { id } = scored.entry;
-    latest.set(id, Math.max(scored.sequence, latest.get(id) ?? 0));
+  for (const { sequence, entry } of candidates) {
+    latest.set(entry.id, Math.max(sequence, latest.get(entry.id) ?? 0));
   }
-  return candidates.filter(({ scored }) => latest.get(scored.entry.id) === scored.sequence);
+  return candidates.filter(({ sequence, entry }) => latest.get(entry.id) === sequence);
 }
 
 /** Weight of words: the less the best memory stands out by its meaning, the more. */

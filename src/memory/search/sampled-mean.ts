@@ -14,8 +14,8 @@ interface WithVectors {
   readonly vectors: readonly Float32Array[];
 }
 
-/** Reads the vectors of memories, some at a time; those that are erased, or of another model, are left out. */
-type ReadVectors = (sequences: readonly number[]) => AsyncIterable<readonly WithVectors[]>;
+/** Reads the vectors of memories; those that are erased, or of another model, are left out. */
+type ReadVectors = (sequences: readonly number[]) => AsyncIterable<WithVectors>;
 
 /**
  * The mean cosine to a sample of the living memories, which changes little by little: the vectors of what has changed
@@ -61,7 +61,7 @@ export class SampledMean {
     const wanted = new Set(sample);
     await this.#subtract([...this.#sampled.keys()].filter((sequence) => !wanted.has(sequence)));
     const come = sample.filter((sequence) => !this.#sampled.has(sequence));
-    for await (const { sequence, vectors } of this.#each(come)) {
+    for await (const { sequence, vectors } of this.read(come)) {
       this.#sampled.set(sequence, vectors.length);
       this.#count(vectors, 1);
     }
@@ -73,7 +73,7 @@ export class SampledMean {
   /** Subtracts vectors that are no longer in the sample. If a vector of that is erased, the sum begins anew. */
   async #subtract(left: readonly number[]): Promise<void> {
     let found = 0;
-    for await (const { sequence, vectors } of this.#each(left)) {
+    for await (const { sequence, vectors } of this.read(left)) {
       this.#sampled.delete(sequence);
       this.#count(vectors, -1);
       found++;
@@ -88,7 +88,7 @@ export class SampledMean {
     const before = this.#compared;
     const news = new Map<number, readonly Float32Array[]>();
     const missing = chosen.filter((sequence) => !before.has(sequence));
-    for await (const { sequence, vectors } of this.#each(missing)) news.set(sequence, comparedOf(vectors));
+    for await (const { sequence, vectors } of this.read(missing)) news.set(sequence, comparedOf(vectors));
     const kept = chosen.map((sequence) => [sequence, before.get(sequence) ?? news.get(sequence)] as const);
     this.#compared = new Map(kept.filter((pair): pair is [number, Float32Array[]] => pair[1] !== undefined));
     const windows = [...this.#compared.values()].flat();
@@ -116,10 +116,6 @@ export class SampledMean {
       const sum = vectors.reduce((total, vector) => total + (vector[i] as number), 0);
       this.#sums[i] = (this.#sums[i] as number) + sign * Math.round((sum / vectors.length) * ONE);
     }
-  }
-
-  async *#each(sequences: readonly number[]): AsyncGenerator<WithVectors> {
-    for await (const some of sequences.length > 0 ? this.read(sequences) : []) yield* some;
   }
 }
 

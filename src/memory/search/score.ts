@@ -1,6 +1,6 @@
 import type { Window } from "../ports/embedder.js";
 import type { Projected, Sequenced, Stored } from "../ports/log.js";
-import { vectorsOf, wholeOf } from "../ports/windows.js";
+import { vectorsOf } from "../ports/windows.js";
 
 /** Number of a query's vector and number of a memory's vector. */
 export interface Pair {
@@ -25,24 +25,14 @@ export function score(
   { sequence, entry: stored }: Sequenced<Stored>,
   pairs?: readonly Pair[],
 ): Scored {
-  const { score, window } = nearest(query, stored, pairs);
-  const { vectors, windows, ...entry } = stored;
-  return { sequence, entry, score, part: windows?.[window] };
-}
-
-/** The part that has a memory's score: the whole text if there is no other. */
-export function partOf({ part, entry }: Scored): Window {
-  return part ?? wholeOf(entry);
-}
-
-function nearest(query: readonly Float32Array[], memory: Stored, pairs?: readonly Pair[]) {
-  const vectors = vectorsOf(memory);
+  const all = vectorsOf(stored);
   let best = { score: 0, window: 0 };
-  for (const { query: number, window } of pairs ?? allPairs(query.length, vectors.length)) {
-    const score = cosine(query[number] as Float32Array, vectors[window] as Float32Array);
+  for (const { query: number, window } of pairs ?? allPairs(query.length, all.length)) {
+    const score = cosine(query[number] as Float32Array, all[window] as Float32Array);
     if (score > best.score) best = { score, window };
   }
-  return best;
+  const { vectors, windows, ...entry } = stored;
+  return { sequence, entry, score: best.score, part: windows?.[best.window] };
 }
 
 function* allPairs(queries: number, windows: number): Generator<Pair> {

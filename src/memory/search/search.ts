@@ -10,13 +10,13 @@ import {
   type Selection,
   shareOf,
 } from "../ports/index.js";
-import type { Log } from "../ports/log.js";
+import type { Log, Projected } from "../ports/log.js";
 import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
-import type { ChangesDuring, RunningSearches } from "./changes-during.js";
-import { findNearby, type NewVersions, type Query, type Searched } from "./nearby.js";
+import { ChangesDuring } from "./changes-during.js";
+import { findNearby, type Query } from "./nearby.js";
 import {
   candidatesInTime,
   NEAR_CANDIDATES,
@@ -55,7 +55,8 @@ export interface Searchable {
   readonly secondaryIndexes: Pick<SecondaryIndexes, "locate">;
   readonly clock: Clock;
   readonly indexes: Indexes;
-  readonly searches: RunningSearches;
+  /** What has changed during each of the searches that run now. */
+  readonly searches: Set<ChangesDuring>;
   /** Returns the number of the last entry that its indexes have. */
   applied(): number;
   /** Catches up with the log. */
@@ -107,16 +108,20 @@ export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">
  */
 export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const { found, overtaken } = await searchable.searches.during(async (changes) => {
+    const changes = new ChangesDuring();
+    searchable.searches.add(changes);
+    try {
       const search = new Search(searchable, changes);
       const found = await work(search);
-      return { found, overtaken: await search.overtaken() };
-    });
-    if (overtaken === undefined) return found;
-    if (searches < SEARCHES_MAX) continue;
-    // A deleted memory was found in vain, but it has no new version that could be missing.
-    if (overtaken === "deleted") return found;
-    throw unavailable("memories of this namespace are replaced faster than they are found; try again");
+      const overtaken = await search.overtaken();
+      if (overtaken === undefined) return found;
+      if (searches < SEARCHES_MAX) continue;
+      // A deleted memory was found in vain, but it has no new version that could be missing.
+      if (overtaken === "deleted") return found;
+      throw unavailable("memories of this namespace are replaced faster than they are found; try again");
+    } finally {
+      searchable.searches.delete(changes);
+    }
   }
 }
 
@@ -195,8 +200,13 @@ export class Search {
     const { vectors, wanted, minScore, recency, signal } = query;
     const { log, nearby, error, times } = await timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
-    // Both indexes may have lost a memory that was replaced while the slower of them was asked.
-    const newVersions = await this.#newVersionsBeside(nearby, query);
+    const condition = this.#condition;
+    // An index may have lost the old version of a memory before it was asked, or while it searched, and may not have had
+    // the new one.
+    const newVersions = {
+      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), query),
+      accepts: (entry: Projected["text"]) => condition === undefined || matches(condition, entry),
+    };
     const ranking = { wanted, minScore, recency };
     const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
     return timer.time("fetch", () => placeBest(log, finds));
@@ -214,11 +224,9 @@ export class Search {
     return gone.some((sequence) => replacements.get(sequence) !== undefined) ? "replaced" : "deleted";
   }
 
-  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    const { searchable } = this;
-    const expiring = searchable.expire();
-    if (expiring === undefined) return searchable.sources(includeSuperseded);
-    return expiring.then(() => searchable.sources(includeSuperseded));
+  async #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
+    await this.searchable.expire();
+    return this.searchable.sources(includeSuperseded);
   }
 
   /** Finds the log numbers of the memories that a condition names by id. */
@@ -251,8 +259,6 @@ export class Search {
     selected: Selection,
     { condition, includeSuperseded }: { condition: Condition; includeSuperseded: boolean },
   ): Promise<number[]> {
-    const { replacements } = this.changes;
-    if (replacements.size === 0) return [];
     const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
     const matching: number[] = [];
     const { logId } = this.searchable;
@@ -260,18 +266,6 @@ export class Search {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
     return matching.sort((a, b) => a - b);
-  }
-
-  /**
-   * Lists the new versions of memories that were replaced since the search began: an index may have lost the old
-   * one before it was asked, or while it searched, and may not have had the new one.
-   */
-  async #newVersionsBeside(nearby: ReadonlyMap<number, unknown>, showing: Showing): Promise<NewVersions> {
-    const condition = this.#condition;
-    return {
-      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), showing),
-      accepts: (entry) => condition === undefined || matches(condition, entry),
-    };
   }
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
@@ -301,12 +295,9 @@ export class Search {
   async #searchFor(query: Omit<BestOptions, "timer">) {
     const { recency, wanted, minScore } = query;
     if (recency === undefined) {
-      if (query.wordMatches === undefined)
-        return this.#searchShown(query, { limit: wanted + SPARE_CANDIDATES });
-      return this.#searchShown(query, {
-        limit: Math.max(NEAR_CANDIDATES, wanted + SPARE_CANDIDATES),
-        spare: NEAR_SPARE,
-      });
+      const limit = wanted + SPARE_CANDIDATES;
+      if (query.wordMatches === undefined) return this.#searchShown(query, { limit });
+      return this.#searchShown(query, { limit: Math.max(NEAR_CANDIDATES, limit), spare: NEAR_SPARE });
     }
     // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
     // some times as many, so all steps together take little longer than the last, which finds all memories at most:
@@ -330,8 +321,8 @@ export class Search {
     const { logId, clock, guard } = this.searchable;
     const { indexes } = await this.#sources(showing);
     const before = errorOf(indexes);
-    const searched = together(indexes, { clock, guard });
-    const nearby = await findNearby(searched, { vectors, among, signal, limit, spare });
+    const query = { vectors, among, signal, limit, spare };
+    const nearby = await findNearby({ indexes, clock, guard }, query);
     for (const sequence of nearby.keys()) if (!this.#isShown(sequence, showing)) nearby.delete(sequence);
     const fits = (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some);
     return {
@@ -343,18 +334,6 @@ export class Search {
       isExact: indexes.every((each) => each.isExact),
     };
   }
-}
-
-/** Searches the vectors of several indexes as one. */
-function together(all: readonly Index[], { clock, guard }: Pick<Searchable, "clock" | "guard">): Searched {
-  return {
-    clock,
-    index: {
-      size: all.reduce((sum, { size }) => sum + size, 0),
-      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-    },
-    search: async (query) => (await Promise.all(all.map((each) => guard(each.search(query))))).flat(),
-  };
 }
 
 function errorOf(all: readonly Index[]): number {

@@ -47,14 +47,12 @@ export class SupersededIndex {
     return layers + (this.#pending?.size ?? 0) * NUMBER_BYTES;
   }
 
-  get size(): number {
-    return this.#layers.reduce((sum, { index }) => sum + index.size, 0);
-  }
-
   /** Notes memories that were superseded. */
   supersede(sequences: readonly number[]): void {
     if (this.#pending === undefined) return;
-    for (const sequence of sequences) if (!this.has(sequence)) this.#pending.add(sequence);
+    for (const sequence of sequences) {
+      if (!this.#layers.some(({ index }) => index.has(sequence))) this.#pending.add(sequence);
+    }
   }
 
   /** Removes memories that were deleted, or have expired. */
@@ -67,10 +65,6 @@ export class SupersededIndex {
     }
     // Without files, nothing is left to wait for.
     for (const { index } of this.#layers) void index.remove(sequences);
-  }
-
-  has(sequence: number): boolean {
-    return this.#layers.some(({ index }) => index.has(sequence));
   }
 
   /** Returns the indexes of all memories that were superseded before the call. */

@@ -74,10 +74,7 @@ export async function fill(
 }
 
 function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {
-  const backwards = before.toReversed();
-  const pairs = Array.from({ length: Math.max(before.length, after.length) }, (_, i) => [
-    backwards[i],
-    after[i],
-  ]);
+  const length = Math.max(before.length, after.length);
+  const pairs = Array.from({ length }, (_, i) => [before.at(-1 - i), after[i]]);
   return pairs.flat().filter((each) => each !== undefined);
 }

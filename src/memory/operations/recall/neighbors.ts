@@ -3,7 +3,7 @@ import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { parseJson } from "../../../parse-json.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
-import { parsePath } from "../../requests/filter-path.js";
+import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
 import { byCreation } from "../../search/place.js";
@@ -31,17 +31,9 @@ export function parseNeighbors(given: NeighborsFields | undefined): Neighbors | 
   const before = parseWhole("neighbors.before", given.before, limits);
   const after = parseWhole("neighbors.after", given.after, limits);
   if (before + after === 0) throw invalid("neighbors", "asks for none; before or after must be 1 or more");
-  return { before, after, same: given.same === "" ? undefined : parseSame(given.same) };
-}
-
-function parseSame(path: string): readonly string[] {
-  const field = "neighbors.same";
-  expectWellFormed(field, path);
-  // In filters such a name is of the memory itself: its id, or when it was stored.
-  if (path.startsWith("$")) {
-    throw invalid(field, "is no path of metadata; write a backslash before the dollar sign of a key");
-  }
-  return parsePath(field, path, "has a backslash before a character that needs none");
+  expectWellFormed("neighbors.same", given.same);
+  const same = given.same === "" ? undefined : parseMetadataPath("neighbors.same", given.same);
+  return { before, after, same };
 }
 
 /**
@@ -70,12 +62,10 @@ export async function findNeighbors(
   memory: Sequenced<Projected["text"]>,
   wanted: Omit<Neighbors, "same">,
 ) {
-  const { log, logId } = context;
   const { sequence, entry } = memory;
-  const place =
-    entry.replaces === undefined ? sequence : await placeAt({ log, logId }, sequence, entry.createdAtMs);
-  for (const entries of [ENTRIES_FEW, ENTRIES_MANY]) {
-    const { created, isAll } = await createdAround({ log, logId }, place, entries);
+  const place = entry.replaces === undefined ? sequence : await placeAt(context, sequence, entry.createdAtMs);
+  for (let entries = ENTRIES_FEW; ; entries = ENTRIES_MANY) {
+    const { created, isAll } = await createdAround(context, place, entries);
     const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
     const after = created.filter((each) => byCreation(each, entry) > 0);
     const value = await context.values.of(entry);
@@ -86,15 +76,13 @@ export async function findNeighbors(
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
   }
-  return { before: [], after: [] };
 }
 
 type Created = Pick<Projected["head"], "id" | "createdAtMs">;
-type Reads = Pick<NeighborsOf, "log" | "logId">;
 
 /** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */
 async function createdAround(
-  { log, logId }: Reads,
+  { log, logId }: NeighborsOf,
   place: number,
   entries: number,
 ): Promise<{ created: Created[]; isAll: boolean }> {
@@ -135,7 +123,7 @@ async function shownOf(
 }
 
 /** Finds the first number up to `last` whose entry was written at a time or later, by halving. */
-async function placeAt({ log, logId }: Reads, last: number, atMs: number): Promise<number> {
+async function placeAt({ log, logId }: NeighborsOf, last: number, atMs: number): Promise<number> {
   let [low, high] = [1, last];
   for (let probes = 0; low < high && probes < PROBES_MAX; ) {
     const middle = Math.floor((low + high) / 2);

@@ -13,31 +13,28 @@ export interface Slice<W extends Projection> extends Tail<W> {
 export class LogReader<W extends Projection> {
   /** The number of the last entry that was taken. */
   after: number;
-  #logId: string;
+  /** The log that it reads now. */
+  logId: string;
   readonly #what: W;
 
   constructor(
     private readonly log: Log,
     { logId, after, what }: { logId: string; after: number; what: W },
   ) {
-    this.#logId = logId;
+    this.logId = logId;
     this.after = after;
     this.#what = what;
-  }
-
-  get logId(): string {
-    return this.#logId;
   }
 
   /** Reads what follows the last entry that was taken, at most `limit` entries and one slice. */
   async read(limit: number): Promise<Slice<W>> {
     for (let move = 0; move < MOVES_MAX; move++) {
-      const range = { logId: this.#logId, from: this.after + 1, limit, what: this.#what };
+      const range = { logId: this.logId, from: this.after + 1, limit, what: this.#what };
       const tail = await this.log.read(range);
-      const { logId, dropped } = await followMoves(this.log, this.#logId);
+      const { logId, dropped } = await followMoves(this.log, this.logId);
       if (dropped) return { entries: [], complete: true, dropped };
-      if (logId === this.#logId) return { ...tail, dropped };
-      this.#logId = logId;
+      if (logId === this.logId) return { ...tail, dropped };
+      this.logId = logId;
     }
     throw movesOnAndOn();
   }
