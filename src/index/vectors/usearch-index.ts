@@ -4,7 +4,6 @@ import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
 import type { GraphSegment } from "./graph-segment.js";
 import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
-import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
 import type { VectorPart, VectorRow } from "./part.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
@@ -19,8 +18,6 @@ const HITS_PER_MEMORY = 4;
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
-  /** Thread that lets all others go first: it checks what searches find. */
-  readonly background: IndexThread;
   /** Called when a served search was compared with an exact one. */
   readonly onChecked: (checked: RecallMeasured) => void;
 }

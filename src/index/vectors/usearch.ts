@@ -1,11 +1,11 @@
 import type { Clock } from "../../concurrency/clock.js";
+import { inTurn } from "../../concurrency/in-turn.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
 import type { Vectors } from "./part.js";
-import { Sealer } from "./sealer.js";
 import { readWhole } from "./segments.js";
 import { type IndexOptions, UsearchIndex } from "./usearch-index.js";
 
@@ -57,10 +57,10 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usear
   const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
   const shared = {
-    sealer: new Sealer(background),
     thread,
     reader,
     background,
+    buildInTurn: inTurn(),
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,
