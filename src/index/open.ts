@@ -35,7 +35,7 @@ import {
 } from "./segment-file.js";
 import { TextIndex } from "./text-index.js";
 import { removeFrom, type SegmentArrays } from "./vectors/keys.js";
-import type { Vectors } from "./vectors/part.js";
+import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";

@@ -1,13 +1,13 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { inTurn } from "../../concurrency/in-turn.js";
+import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
-import { graphPath } from "../segment-file.js";
+import { type Found, graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import type { Vectors } from "./part.js";
 import { readWhole } from "./segments.js";
-import { type IndexOptions, UsearchIndex } from "./usearch-index.js";
+import { type IndexOptions, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
 const EXACT_ROWS_MAX = 20_480;
@@ -45,14 +45,13 @@ export interface UsearchOptions
   readonly clock: Pick<Clock, "yield">;
 }
 
-export interface Usearch extends Vectors {
-  open(logId: string, files: LogFiles): UsearchIndex;
-  /** Ends the threads; no index may be open. */
-  close(): Promise<void>;
-}
+export type Usearch = ReturnType<typeof openUsearch>;
+
+/** The vectors of all logs. */
+export type Vectors = Pick<Usearch, "measureRecall"> & { open(logId: string, files: LogFiles): VectorPart };
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
-export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usearch {
+export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
   const thread = openIndexThread({ background: false });
   const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
@@ -72,8 +71,10 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usear
     ...options,
   };
   return {
-    open: (logId, files) => new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    measureRecall: async (all) => {
+    /** Opens those of a log; without a folder for files, they are exact whatever their number. */
+    open: (logId: string, files: LogFiles) =>
+      new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
+    measureRecall: async (all: readonly Found[]): Promise<RecallMeasured> => {
       let [found, compared] = [0, 0];
       const expansion = expansionIn(EXPANSION_FIRST, all.length);
       for (const each of all) {
@@ -86,6 +87,7 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usear
       }
       return { found, compared };
     },
+    /** Ends the threads; no index may be open. */
     close: async () => {
       await background.close();
       await reader.close();
