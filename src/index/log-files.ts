@@ -178,7 +178,10 @@ export class LogFiles {
       await file.overwrite(overwriting);
     } catch (error) {
       this.options.onTrouble(error);
-      await this.#eraseInstead(file).finally(() => this.onLost(segment));
+      await this.#eraseInstead(file).finally(() => {
+        // No search needs a file before it is written.
+        if (file.isWritten) this.onLost(segment);
+      });
     }
   }
 
