@@ -21,6 +21,7 @@ export interface LogFilesOptions {
   /** Folder of the files; an index that is not saved has none. */
   readonly folder?: string | undefined;
   readonly logId: string;
+  /** Time without an overwriting after which manifests are written again. */
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;

@@ -4,7 +4,7 @@ import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import type { IndexThread } from "./index-thread.js";
+import type { IndexThreads } from "./index-thread.js";
 import { parseKey, placesOf, removeFrom, type SegmentArrays } from "./keys.js";
 
 /** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
@@ -15,13 +15,6 @@ const GONE_SHARE_MAX = 0.3;
 
 /** Vectors that were found, the nearest first. */
 type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number | bigint> };
-
-interface Threads {
-  /** Searches where that takes long. */
-  readonly thread: IndexThread;
-  /** Reads whole files. */
-  readonly reader: IndexThread;
-}
 
 /**
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
@@ -47,7 +40,7 @@ export class GraphSegment implements Filed {
     readonly range: Range,
     readonly graph: GraphLayout,
     readonly arrays: SegmentArrays,
-    private readonly threads: Threads,
+    private readonly threads: Pick<IndexThreads, "thread" | "reader">,
   ) {
     this.path = graphPath(path);
     const live = new Bits(arrays.keys.length, arrays.live);

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../concurrency/clock.js";
-import type { InTurn } from "../../concurrency/in-turn.js";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
@@ -12,7 +11,7 @@ import { type Found, type GraphLayout, graphPath, newPath, SegmentFile } from ".
 import type { Chunk } from "./chunk.js";
 import type { DescribedGraph } from "./graph-file.js";
 import { GraphSegment } from "./graph-segment.js";
-import type { IndexThread } from "./index-thread.js";
+import type { IndexThreads } from "./index-thread.js";
 import type { SegmentArrays } from "./keys.js";
 import type { Tail } from "./tail.js";
 
@@ -27,19 +26,7 @@ const SLICE_ROWS = 1024;
 /** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
 const HURRY_ROWS = 16_384;
 
-export interface SegmentsOptions {
-  readonly dimensions: number;
-  /** The log's files; without a folder for them, nothing is sealed. */
-  readonly files: LogFiles;
-  readonly clock: Pick<Clock, "yield">;
-  /** Thread that does what no call waits for, and lets all others go first. */
-  readonly background: IndexThread;
-  /** Lets the indexes, which share that thread, build one graph after the other. */
-  readonly buildInTurn: InTurn;
-  /** Thread that searches where that takes long. */
-  readonly thread: IndexThread;
-  /** Thread that reads whole files, which takes up to a second each: no search in the graphs waits for it. */
-  readonly reader: IndexThread;
+export interface SealingOptions {
   /** Number of vectors up to which nothing is sealed. */
   readonly exactRowsMax: number;
   /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
@@ -51,6 +38,13 @@ export interface SegmentsOptions {
   readonly timer: StepTimer<SharedStep>;
   /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
+}
+
+export interface SegmentsOptions extends IndexThreads, SealingOptions {
+  readonly dimensions: number;
+  /** The log's files; without a folder for them, nothing is sealed. */
+  readonly files: LogFiles;
+  readonly clock: Pick<Clock, "yield">;
 }
 
 /** What a new segment is made of. */
@@ -115,14 +109,14 @@ export class Segments {
    * they cover.
    */
   async restore(all: readonly Found[]): Promise<number> {
-    const { dimensions, files, thread, reader } = this.options;
+    const { dimensions, files } = this.options;
     for (const found of all) {
       const { after, upto, graph } = found.manifest;
       if (after !== this.#upto || graph?.dimensions !== dimensions) break;
       const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
       const { arrays, file } = read;
-      const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, { thread, reader });
+      const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, this.options);
       this.#all = [...this.#all, segment];
       files.keep(segment, file, found);
     }
@@ -235,7 +229,7 @@ export class Segments {
 
   /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
   async #write(folder: string, sealing: Sealing): Promise<GraphSegment> {
-    const { files, buildInTurn, thread, reader } = this.options;
+    const { files, buildInTurn } = this.options;
     const { base, chunks } = sealing;
     const path = newPath(folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -246,7 +240,7 @@ export class Segments {
       const arrays = { live: Bits.all(places.keys.length).words, ...places };
       const after = base?.range.after ?? this.#upto;
       const range = { after, upto: chunks.at(-1)?.upto ?? base?.range.upto ?? after };
-      sealed = new GraphSegment(path, range, graph, arrays, { thread, reader });
+      sealed = new GraphSegment(path, range, graph, arrays, this.options);
     } catch (error) {
       // After a failure, such as a full disk, the file is useless and takes room.
       await rm(graphPath(path), { force: true });

@@ -6,7 +6,7 @@ import type { LogFiles } from "../log-files.js";
 import { type Found, graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import { readWhole } from "./segments.js";
+import { readWhole, type SealingOptions } from "./segments.js";
 import { type IndexOptions, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
@@ -27,19 +27,7 @@ const SEALING_SHARE = 0.1;
 const BACKLOG_BYTES_MAX = 2 ** 31;
 
 export interface UsearchOptions
-  extends Partial<
-    Pick<
-      IndexOptions,
-      | "exactRowsMax"
-      | "tailRowsMax"
-      | "segmentRowsMax"
-      | "backlogBytesMax"
-      | "sealingShare"
-      | "timer"
-      | "onTrouble"
-      | "onChecked"
-    >
-  > {
+  extends Partial<SealingOptions & Pick<IndexOptions, "backlogBytesMax" | "onChecked">> {
   /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
   readonly clock: Pick<Clock, "yield">;
