@@ -6,6 +6,7 @@ import { firstBroken } from "../src/lines.js";
 import { checkNothingIsLost } from "../src/server/json-text.js";
 import { orUsageError, UsageError } from "./failure.js";
 import { lostIn, parseForeignJson } from "./import/readers/json.js";
+import { otherEncodingOf } from "./import/source-file.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -94,19 +95,12 @@ export async function textGiven(given: readonly string[], file: string | undefin
 
 /** Decodes a text, without the mark that some programs put at its beginning. */
 function decoded(bytes: Buffer, source: string): string {
-  const mark = bytes.subarray(0, 2).toString("hex");
-  if (mark === "fffe" || mark === "feff") throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
+  const encoding = otherEncodingOf(bytes);
+  if (encoding !== undefined) throw new UsageError(`${source} is ${encoding}: save it as UTF-8`);
   if (!isUtf8(bytes)) {
     throw new UsageError(`${source} is not UTF-8, first at byte ${firstBroken(bytes)}: save it as UTF-8`);
   }
-  if (bytes.includes(0) && isUtf16(bytes)) throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
   return new TextDecoder().decode(bytes);
-}
-
-/** True if every second byte is zero: what Latin letters are in UTF-16. */
-function isUtf16(bytes: Buffer): boolean {
-  const isZero = (rest: number) => bytes.every((byte, i) => i % 2 !== rest || byte === 0);
-  return bytes.length % 2 === 0 && (isZero(0) || isZero(1));
 }
 
 /**

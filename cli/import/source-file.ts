@@ -88,15 +88,21 @@ async function spooled(input: AsyncIterable<Buffer | string>, name: string): Pro
   }
 }
 
-/** A JSON text begins with ASCII, so a zero among its first bytes shows one of the wider encodings. */
 async function expectUtf8(file: FileHandle, name: string): Promise<void> {
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4), position: 0 });
-  const start = buffer.subarray(0, bytesRead);
+  const encoding = otherEncodingOf(buffer.subarray(0, bytesRead));
+  if (encoding !== undefined) throw new UnreadableError(`${name} is ${encoding}; save it as UTF-8`);
+}
+
+/**
+ * The encoding other than UTF-8 that a text's mark shows, or a zero among its first bytes: most texts, and all of JSON,
+ * begin with ASCII.
+ */
+export function otherEncodingOf(start: Uint8Array): "UTF-16" | "UTF-32" | undefined {
   const [a = 1, b = 1, c = 1, d = 1] = start;
   const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
-  if (!isMarked && a !== 0 && b !== 0) return;
-  const isWide = (a === 0 && b === 0) || (c === 0 && d === 0);
-  throw new UnreadableError(`${name} is ${isWide ? "UTF-32" : "UTF-16"}; save it as UTF-8`);
+  if (!isMarked && a !== 0 && b !== 0) return undefined;
+  return (a === 0 && b === 0) || (c === 0 && d === 0) ? "UTF-32" : "UTF-16";
 }
 
 /** Reads on from a position, or from where a pipe is. A stream of the file's could not be begun anew. */

@@ -135,11 +135,9 @@ export const FAILURES: readonly Failure[] = [
     when: "Sign-up is closed here: the operator makes the accounts.",
   },
   {
-    ...{
-      status: 404,
-      code: "not_found",
-      rpcs: ["GetMemory", "UpdateMemory", "DeleteMemory", "DeleteNamespace", "GetNamespace"],
-    },
+    status: 404,
+    code: "not_found",
+    rpcs: ["GetMemory", "UpdateMemory", "DeleteMemory", "DeleteNamespace", "GetNamespace"],
     when: "The namespace has no memory with this id, or there is no such namespace.",
   },
   {

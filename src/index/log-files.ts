@@ -21,6 +21,7 @@ export interface LogFilesOptions {
   /** Folder of the files; an index that is not saved has none. */
   readonly folder?: string | undefined;
   readonly logId: string;
+  /** Time without an overwriting after which manifests are written again. */
   readonly quietMs?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;
@@ -178,7 +179,10 @@ export class LogFiles {
       await file.overwrite(overwriting);
     } catch (error) {
       this.options.onTrouble(error);
-      await this.#eraseInstead(file).finally(() => this.onLost(segment));
+      await this.#eraseInstead(file).finally(() => {
+        // No search needs a file before it is written.
+        if (file.isWritten) this.onLost(segment);
+      });
     }
   }
 

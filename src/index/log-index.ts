@@ -12,7 +12,7 @@ import type { LogFiles } from "./log-files.js";
 import type { Segment } from "./segment.js";
 import type { Range } from "./segment-file.js";
 import type { TextIndex } from "./text-index.js";
-import type { VectorPart } from "./vectors/part.js";
+import type { VectorPart } from "./vectors/usearch-index.js";
 
 export interface LogIndexParts {
   readonly vectors: VectorPart;

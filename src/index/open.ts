@@ -1,6 +1,5 @@
 import { rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../concurrency/clock.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
 import type {
@@ -21,7 +20,7 @@ import type {
 } from "../memory/ports/index.js";
 import { firstByEventTime } from "./event-order.js";
 import { selectRows } from "./fields/select-rows.js";
-import { LogFiles } from "./log-files.js";
+import { LogFiles, type LogFilesOptions } from "./log-files.js";
 import { LogIndex } from "./log-index.js";
 import { Segment } from "./segment.js";
 import {
@@ -33,28 +32,19 @@ import {
   removedIn,
   SegmentFile,
 } from "./segment-file.js";
-import { TextIndex } from "./text-index.js";
+import { TextIndex, type TextIndexOptions } from "./text-index.js";
 import { removeFrom, type SegmentArrays } from "./vectors/keys.js";
-import type { Vectors } from "./vectors/part.js";
+import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
 
-export interface IndexesOptions {
+export interface IndexesOptions extends Omit<TextIndexOptions, "files">, Pick<LogFilesOptions, "quietMs"> {
   readonly vectors: Vectors;
   /** Folder of the files, one in it for each log; nothing else may be there. */
   readonly folder: string;
-  readonly clock: Pick<Clock, "yield">;
   /** Limit of the size of the files of closed indexes: those of the least recently used go first. */
   readonly closedBytesMax?: number | undefined;
-  /** Bytes of a segment of words and fields from which on it is written to a file. */
-  readonly fileBytesMin?: number | undefined;
-  /** Bytes of segments that are merged without letting other work run. */
-  readonly mergedAtOnceBytes?: number | undefined;
-  /** Time without an overwriting after which the files' manifests are written again. */
-  readonly quietMs?: number | undefined;
-  /** Called with failures that no call waits for. */
-  onTrouble(error: unknown): void;
 }
 
 /** Opens the indexes of logs. Nothing is read before one is restored. */
@@ -98,14 +88,14 @@ class SegmentIndexes implements Indexes {
   }
 
   #openWith(logId: string, folder: string | undefined): LogIndex {
-    const { vectors, clock, fileBytesMin, mergedAtOnceBytes, quietMs, onTrouble } = this.options;
-    const onWritten = () => void this.#evict().catch(onTrouble);
-    const files = new LogFiles({ folder, logId, quietMs, onTrouble, onWritten });
-    const text = new TextIndex({ clock, files, fileBytesMin, mergedAtOnceBytes, onTrouble });
+    const { options } = this;
+    const onWritten = () => void this.#evict().catch(options.onTrouble);
+    const files = new LogFiles({ ...options, folder, logId, onWritten });
+    const text = new TextIndex({ ...options, files });
     const onClosed = (index: LogIndex) => {
       if (this.#open.get(logId) === index) this.#open.delete(logId);
     };
-    return new LogIndex({ vectors: vectors.open(logId, files), text, files, onClosed });
+    return new LogIndex({ vectors: options.vectors.open(logId, files), text, files, onClosed });
   }
 
   async discard(logId: string): Promise<void> {

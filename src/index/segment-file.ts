@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "nod
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../concurrency/clock.js";
+import { inTurn } from "../concurrency/in-turn.js";
 import { mapSome } from "../concurrency/map-some.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
@@ -118,7 +119,7 @@ export class SegmentFile {
   #ranges: OverwrittenRange[] = [];
   #rows: number[] = [];
   #overwriting: Promise<void> | undefined;
-  #work: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inTurn();
   /** True once it has all of its segment. */
   isWritten: boolean;
   /** True if its manifest tells all that was removed. */
@@ -166,7 +167,7 @@ export class SegmentFile {
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
   write(): Promise<void> {
-    return this.#runSerially(async () => {
+    return this.#inTurn(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
       await opened(dataPath(this.path), "w", async (file) => {
         const slice = SLICE_BYTES / BLOCK_BYTES;
@@ -187,7 +188,7 @@ export class SegmentFile {
     this.isPublished = false;
     for (const range of ranges) this.#ranges.push(range);
     for (const row of rows) this.#rows.push(row);
-    this.#overwriting ??= this.#runSerially(async () => {
+    this.#overwriting ??= this.#inTurn(async () => {
       this.#overwriting = undefined;
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
@@ -214,7 +215,7 @@ export class SegmentFile {
 
   /** Writes its manifest, which may be of an earlier moment. */
   publish(manifest: Omit<Manifest, "format" | "arrays">): Promise<void> {
-    return this.#runSerially(async () => {
+    return this.#inTurn(async () => {
       if (this.#isErased) return;
       const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
       const draft = `${manifestPath(this.path)}.draft`;
@@ -226,7 +227,7 @@ export class SegmentFile {
   }
 
   erase(): Promise<void> {
-    return this.#runSerially(async () => {
+    return this.#inTurn(async () => {
       if (this.hasManifest) {
         await rm(manifestPath(this.path), { force: true });
         await this.#syncFolder();
@@ -275,13 +276,6 @@ export class SegmentFile {
       if (first < last) bytes.set(array.subarray(first - at, last - at), first - from);
     }
     return bytes;
-  }
-
-  #runSerially<T>(work: () => Promise<T>): Promise<T> {
-    const working = this.#work.then(work);
-    // Whoever asked for it learns of its failure.
-    this.#work = working.catch(() => {});
-    return working;
   }
 
   async #syncFolder(): Promise<void> {

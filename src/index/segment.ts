@@ -126,7 +126,7 @@ export class Segment implements Filed {
   }
 
   get bytes(): number {
-    return this.sequences.byteLength + this.live.bytes + this.words.bytes + this.fields.bytes;
+    return this.sequences.byteLength + this.live.words.byteLength + this.words.bytes + this.fields.bytes;
   }
 
   has(sequence: number): boolean {

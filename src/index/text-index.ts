@@ -25,7 +25,9 @@ const PAUSE_MS = 30_000;
 export interface TextIndexOptions {
   readonly clock: Pick<Clock, "yield">;
   readonly files: LogFiles;
+  /** Bytes of a segment from which on it is written to a file. */
   readonly fileBytesMin?: number | undefined;
+  /** Bytes of segments that are merged without letting other work run. */
   readonly mergedAtOnceBytes?: number | undefined;
   /** Called with failures that no call waits for. */
   onTrouble(error: unknown): void;

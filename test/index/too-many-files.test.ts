@@ -6,6 +6,8 @@ import { afterAll, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
+import { rowOf, Segment } from "../../src/index/segment.js";
+import { newPath, SegmentFile } from "../../src/index/segment-file.js";
 import { TextIndex } from "../../src/index/text-index.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "./vectors/built.js";
@@ -49,4 +51,23 @@ test.each([
   expect(await third.restore()).toMatchObject({ upto: 1, removed: [] });
   await third.reset();
   await third.close({ keeps: false });
+});
+
+test("an index is not lost by a removal from a file that could not be written", async () => {
+  const troubles: unknown[] = [];
+  const files = new LogFiles({ folder, logId: LOG_ID, onTrouble: (error) => void troubles.push(error) });
+  const lost: unknown[] = [];
+  files.onLost = (segment) => void lost.push(segment);
+  const row = rowOf({ sequence: 1, memory: aMemory({ text: "kept" }) });
+  const segment = Segment.of({ after: 0, upto: 1 }, [row]);
+  const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  vi.mocked(fs.open).mockRejectedValueOnce(full);
+  const writing = files.write(segment, SegmentFile.of(segment, newPath(folder)));
+  const removing = files.remove("words", [segment], [1]);
+  await expect(writing).rejects.toBe(full);
+  await removing;
+  expect(troubles).toHaveLength(1);
+  expect(lost).toEqual([]);
+  await files.close({ keeps: false });
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
-import type { VectorPart } from "../../src/index/vectors/part.js";
+import type { VectorPart } from "../../src/index/vectors/usearch-index.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";

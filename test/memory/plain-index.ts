@@ -1,4 +1,5 @@
-import type { VectorPart, VectorRow } from "../../src/index/vectors/part.js";
+import type { VectorRow } from "../../src/index/vectors/chunk.js";
+import type { VectorPart } from "../../src/index/vectors/usearch-index.js";
 import type { Hit } from "../../src/memory/ports/index.js";
 
 /** Bytes that a row counts as: so many that all else of a replica does not matter. */

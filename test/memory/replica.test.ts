@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import type { VectorPart } from "../../src/index/vectors/part.js";
+import type { VectorPart } from "../../src/index/vectors/usearch-index.js";
 import { Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
 import type { Index } from "../../src/memory/ports/index.js";

@@ -3,7 +3,7 @@ import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
 import { TextIndex } from "../../src/index/text-index.js";
-import type { Vectors } from "../../src/index/vectors/part.js";
+import type { Vectors } from "../../src/index/vectors/usearch.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 import { plainIndex } from "./plain-index.js";
 

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
 import {
   idTextOf,
+  importEach,
   imported,
   inUtc,
   listOf,
@@ -11,7 +12,6 @@ import {
   type Placed,
   placed,
   placeIn,
-  refusal,
   skip,
   textOf,
   timeOf,
@@ -69,15 +69,15 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
     return;
   }
   const createdAt = secondsToTime(message.create_time);
-  const part = imported({
+  yield imported({
     program: "chatgpt",
     place,
     id: message.id,
     text,
     facts: { ...conversation, role, created_at: createdAt },
     eventTime: createdAt ?? undefined,
+    problem: createdAt === null && "its create_time is no time",
   });
-  yield createdAt === null ? refusal(part, "its create_time is no time") : part;
 }
 
 /** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
@@ -171,26 +171,18 @@ export async function* readClaude(source: Source): AsyncGenerator<Read> {
 function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
   const { uuid, name, chat_messages } = conversation;
   const conversationId = idTextOf(uuid) ?? madeId([at, conversation]);
-  for (const { value, place } of placed(chat_messages, `${at}.chat_messages`)) {
-    const message = objectOf(value);
-    if (message === undefined) {
-      yield skip("claude", place, "it is not a message");
-      continue;
-    }
-    yield imported({
-      program: "claude",
-      place,
-      id: message.uuid,
-      text: said(message),
-      facts: {
-        conversation: name,
-        conversation_id: conversationId,
-        role: message.sender,
-        created_at: message.created_at,
-      },
-      eventTime: timeOf(message.created_at),
-    });
-  }
+  const messages = placed(chat_messages, `${at}.chat_messages`);
+  yield* importEach(messages, { program: "claude", kind: "a message" }, (message) => ({
+    id: message.uuid,
+    text: said(message),
+    facts: {
+      conversation: name,
+      conversation_id: conversationId,
+      role: message.sender,
+      created_at: message.created_at,
+    },
+    eventTime: timeOf(message.created_at),
+  }));
 }
 
 /**

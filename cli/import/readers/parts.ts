@@ -103,6 +103,8 @@ interface Described {
   readonly id: unknown;
   readonly text: string | undefined;
   readonly metadata?: unknown;
+  /** Why it cannot be stored as it is. */
+  readonly problem?: string | false | undefined;
   /** More about its origin; members that are missing or null are left out. */
   readonly facts?: Readonly<Record<string, Json | undefined>>;
   readonly expireTime?: string | undefined;
@@ -110,10 +112,24 @@ interface Described {
   readonly eventTime?: string | undefined;
 }
 
+/** Makes memories of the objects of a list, and skips what is none. */
+export function* importEach(
+  list: Iterable<Placed>,
+  { program, kind }: { readonly program: string; readonly kind: string },
+  describe: (object: JsonObject) => Omit<Described, "program" | "place">,
+): Generator<Read> {
+  for (const { value, place } of list) {
+    const object = objectOf(value);
+    if (object === undefined) yield skip(program, place, `it is not ${kind}`);
+    else yield imported({ program, place, ...describe(object) });
+  }
+}
+
 /** Makes a memory of a text, its own metadata and its origin. */
-export function imported({ program, place, text, metadata, facts = {}, ...more }: Described): Read {
+export function imported({ program, place, text, metadata, problem, facts = {}, ...more }: Described): Read {
   const id = idTextOf(more.id) ?? madeId([place, text, metadata, facts]);
   const part = { sourceId: `${program} ${id}`, place };
+  if (problem) return refusal(part, problem);
   if (text === undefined) return skip(part.sourceId, place, "it has no text");
   const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
   const lost = lostIn([metadata, known]);

@@ -2,14 +2,13 @@ import type { Json, JsonObject } from "../../../src/memory/requests/metadata.js"
 import type { Read, Source } from "../imported.js";
 import {
   expiryOf,
-  idTextOf,
+  importEach,
   imported,
   listOf,
   objectOf,
   otherFormat,
   pagedIn,
   placed,
-  refusal,
   skip,
   textOf,
   timeIn,
@@ -38,33 +37,25 @@ export async function* readMem0(source: Source): AsyncGenerator<Read> {
   const memories = pagedIn(json, "results") ?? (Array.isArray(json) ? placed(json, "$") : undefined);
   const isMem0 = memories?.length === 0 || memories?.some(({ value }) => "memory" in (objectOf(value) ?? {}));
   if (memories === undefined || !isMem0) throw otherFormat("what mem0's get_all answers");
-  for (const { value, place } of memories) yield memoryOf(value, place);
+  yield* importEach(memories, { program: "mem0", kind: "a memory" }, memoryOf);
   for (const { place } of pagedIn(json, "relations") ?? []) {
     yield skip("mem0", place, "relations of its graph are not taken");
   }
 }
 
-function memoryOf(value: unknown, place: string): Read {
-  const memory = objectOf(value);
-  if (memory === undefined) return skip("mem0", place, "it is not a memory");
-  const { expiration_date: date } = memory;
+function memoryOf(memory: JsonObject) {
+  const { id, metadata, created_at: createdAt, expiration_date: date } = memory;
   const expireTime = expiryOf(date);
-  if (expireTime === undefined && date !== undefined && date !== null && date !== "") {
-    return refusal(
-      { sourceId: `mem0 ${idTextOf(memory.id) ?? ""}`, place },
-      "its expiration_date is no date",
-    );
-  }
-  return imported({
-    program: "mem0",
-    place,
-    id: memory.id,
+  const isWrong = expireTime === undefined && date !== undefined && date !== null && date !== "";
+  return {
+    id,
     text: textOf(memory.memory),
-    metadata: memory.metadata,
+    metadata,
     facts: pick(memory, MEMORY_FACTS),
     expireTime,
-    eventTime: timeOf(memory.created_at),
-  });
+    eventTime: timeOf(createdAt),
+    problem: isWrong && "its expiration_date is no date",
+  };
 }
 
 /** Members of a payload in which programs keep the text: the first that is there counts. */
@@ -77,14 +68,10 @@ const TEXTS = ["text", "document", "page_content", "content", "memory", "data", 
 export async function* readQdrant(source: Source): AsyncGenerator<Read> {
   const points = pagedIn(await source.json(), "result", "points");
   if (points === undefined) throw otherFormat("what Qdrant's scroll answers");
-  for (const { value, place } of points) {
-    const point = objectOf(value);
-    if (point === undefined) yield skip("qdrant", place, "it is not a point");
-    else {
-      const payload = objectOf(point.payload) ?? {};
-      yield imported({ program: "qdrant", place, id: point.id, ...parted(payload), ...timeOfPoint(payload) });
-    }
-  }
+  yield* importEach(points, { program: "qdrant", kind: "a point" }, ({ id, payload }) => {
+    const members = objectOf(payload) ?? {};
+    return { id, ...parted(members), ...timeOfPoint(members) };
+  });
 }
 
 /** Some programs keep a point's time beside its text, and some with the metadata in an object of their own. */
@@ -130,22 +117,13 @@ export async function* readChroma(source: Source): AsyncGenerator<Read> {
 export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
   const documents = pagedIn(await source.json(), "memories");
   if (documents === undefined) throw otherFormat("what Supermemory's documents list answers");
-  for (const { value, place } of documents) {
-    const document = objectOf(value);
-    if (document === undefined) {
-      yield skip("supermemory", place, "it is not a document");
-      continue;
-    }
-    yield imported({
-      program: "supermemory",
-      place,
-      id: document.id,
-      metadata: document.metadata,
-      facts: pick(document, DOCUMENT_FACTS),
-      eventTime: timeOf(document.createdAt),
-      text: textOf(document.content) ?? textOf(document.summary),
-    });
-  }
+  yield* importEach(documents, { program: "supermemory", kind: "a document" }, (document) => ({
+    id: document.id,
+    metadata: document.metadata,
+    facts: pick(document, DOCUMENT_FACTS),
+    eventTime: timeOf(document.createdAt),
+    text: textOf(document.content) ?? textOf(document.summary),
+  }));
 }
 
 function pick(record: JsonObject, names: readonly string[]): Record<string, Json | undefined> {

@@ -1,3 +1,4 @@
+import { inTurn } from "../../concurrency/in-turn.js";
 import { handleCalls } from "../../concurrency/worker-handlers.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
@@ -28,7 +29,7 @@ const MEASURED_RUNS = 3;
 
 /** Set by `load`, before any text comes. */
 let encoder: Encoder;
-let last: Promise<unknown> = Promise.resolve();
+const encodeInTurn = inTurn();
 
 async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
   const { revision, damaged } = await verifyModel(onDisk.folder);
@@ -61,15 +62,12 @@ async function measure(): Promise<number> {
 
 /** Reads texts one after the other. */
 function encode(question: Question): Promise<Encoded> {
-  const encoded = last.then(async () => {
+  return encodeInTurn(async () => {
     const beganMs = performance.now();
     const found = await encoder.encode(question);
     // The time is measured here, because the main thread may be busy when the answer arrives.
     return { ...found, ms: performance.now() - beganMs };
   });
-  // The caller gets the error, and the next text is read all the same.
-  last = encoded.catch(() => {});
-  return encoded;
 }
 
 const handlers = { load, encode };

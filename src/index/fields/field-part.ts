@@ -27,10 +27,6 @@ export class FieldPart {
     this.bytes = Object.values(arrays).reduce((sum, { byteLength }) => sum + byteLength, PART_BYTES);
   }
 
-  get rows(): number {
-    return this.arrays.created.length;
-  }
-
   /** Builds a part of a few rows at once. */
   static of(rows: readonly RowFields[]): FieldPart {
     const sources = rows.map((row, i) => ({ part: arraysOf(row), newRowOf: Int32Array.of(i) }));

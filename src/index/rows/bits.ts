@@ -82,10 +82,6 @@ export class Bits {
     return sum;
   }
 
-  get bytes(): number {
-    return this.words.byteLength;
-  }
-
   /** Returns a word without the rows outside of a range, of which at least one is in it. */
   #within(i: number, { from, to }: Range): number {
     let word = this.words[i] as number;

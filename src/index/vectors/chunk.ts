@@ -1,6 +1,6 @@
+import type { IndexRow } from "../../memory/ports/index.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { keyOf, parseKey, placesOf, VECTORS_MAX } from "./keys.js";
-import type { VectorRow } from "./part.js";
 import { peakOf, quantize } from "./quantize.js";
 
 /** Number of vectors in a chunk, unless a single memory has more: an exact search of one takes 0.2 to 1 ms. */
@@ -11,6 +11,8 @@ export const CHUNK_ROWS = 4096;
  * anew, so that is seldom.
  */
 const PEAK_MARGIN = 1.05;
+
+export type VectorRow = Omit<IndexRow, "memory"> & { readonly vectors: readonly Float32Array[] };
 
 /** Some consecutive memories, each with all its vectors, as int8 for comparing all and as float32 for exactness. */
 export class Chunk {

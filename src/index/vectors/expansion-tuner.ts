@@ -39,17 +39,12 @@ export class ExpansionTuner {
     return expansionIn(this.#expansion, Math.max(1, graphs));
   }
 
-  /** True if a search may be checked now: no check is under way, and the last one is long enough ago. */
-  isDue(nowMs: number): boolean {
-    return !this.#checking && nowMs >= this.#nextMs;
-  }
-
-  /** Checks a search if that is due; resolves when it is done. */
+  /** Checks a search, unless another check is under way or not long ago; resolves when it is done. */
   async check(
     nowMs: number,
     exactly: () => Promise<RecallMeasured | undefined>,
   ): Promise<RecallMeasured | undefined> {
-    if (!this.isDue(nowMs)) return undefined;
+    if (this.#checking || nowMs < this.#nextMs) return undefined;
     this.#checking = true;
     const startMs = performance.now();
     try {

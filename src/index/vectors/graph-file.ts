@@ -81,7 +81,6 @@ export function isWholeGraph({ path, graph, slots, live, sums }: Expected): bool
 /** Some vectors of a graph's file, as float32, end to end. */
 export interface Rows {
   readonly keys: Float64Array;
-  readonly slots: Uint32Array;
   readonly vectors: Float32Array;
 }
 
@@ -98,7 +97,7 @@ export function* vectorsIn(path: string, dimensions: number): Generator<Rows> {
       const slots = Uint32Array.from({ length: to - from }, (_, i) => from + i);
       const held = slots.filter((slot) => keys[slot] !== FREE_KEY);
       const vectors = readVectors(fd, held, dimensions);
-      yield { keys: Float64Array.from(held, (slot) => keys[slot] as number), slots: held, vectors };
+      yield { keys: Float64Array.from(held, (slot) => keys[slot] as number), vectors };
     }
   } finally {
     closeSync(fd);

@@ -4,7 +4,7 @@ import { Bits } from "../rows/bits.js";
 import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
-import type { IndexThread } from "./index-thread.js";
+import type { IndexThreads } from "./index-thread.js";
 import { parseKey, placesOf, removeFrom, type SegmentArrays } from "./keys.js";
 
 /** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
@@ -16,32 +16,15 @@ const GONE_SHARE_MAX = 0.3;
 /** Vectors that were found, the nearest first. */
 type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number | bigint> };
 
-export interface GraphSegmentOptions {
-  /** Path of its files without their endings. */
-  readonly path: string;
-  readonly range: Range;
-  readonly graph: GraphLayout;
-  readonly arrays: SegmentArrays;
-  /** Thread that searches where that takes long. */
-  readonly thread: IndexThread;
-  /** Thread that reads whole files. */
-  readonly reader: IndexThread;
-}
-
 /**
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
  * with zeros. It is searched where it lies, in the system's memory for files.
  */
 export class GraphSegment implements Filed {
   readonly part = "vectors";
-  readonly range: Range;
-  readonly graph: GraphLayout;
-  readonly arrays: SegmentArrays;
   /** Path of the graph's file. */
   readonly path: string;
   readonly #index: Index;
-  readonly #thread: IndexThread;
-  readonly #reader: IndexThread;
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
   readonly gone = new Set<number>();
   /** Number of memories that it finds. */
@@ -51,14 +34,15 @@ export class GraphSegment implements Filed {
   #compact: Promise<Int8Array> | undefined;
   #compactRows: Int8Array | undefined;
 
-  /** Opens files, which must be whole. */
-  constructor({ path, range, graph, arrays, thread, reader }: GraphSegmentOptions) {
-    this.#thread = thread;
-    this.#reader = reader;
+  /** Opens files, which must be whole; the path is without their endings. */
+  constructor(
+    path: string,
+    readonly range: Range,
+    readonly graph: GraphLayout,
+    readonly arrays: SegmentArrays,
+    private readonly threads: Pick<IndexThreads, "thread" | "reader">,
+  ) {
     this.path = graphPath(path);
-    this.range = range;
-    this.graph = graph;
-    this.arrays = arrays;
     const live = new Bits(arrays.keys.length, arrays.live);
     this.#index = newGraph(graph.dimensions);
     view(this.#index, this.path);
@@ -134,7 +118,7 @@ export class GraphSegment implements Filed {
   async #readCompact(): Promise<Int8Array> {
     const { path, graph, arrays } = this;
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
-    const rows = await this.#reader.call("compact", asked);
+    const rows = await this.threads.reader.call("compact", asked);
     this.#compactRows = rows;
     for (const sequence of this.gone) this.#overwrite(rows, sequence);
     return rows;
@@ -157,7 +141,7 @@ export class GraphSegment implements Filed {
   async search(vector: Float32Array, expansion: number): Promise<Matches> {
     if (expansion <= EXPANSION_HERE_MAX) return this.#index.search(vector, expansion, 1);
     const { dimensions } = this.graph;
-    return this.#thread.call("search", { path: this.path, dimensions, vector, count: expansion });
+    return this.threads.thread.call("search", { path: this.path, dimensions, vector, count: expansion });
   }
 
   /** Adds the first `count` that a search of it found to `hits`. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import type { Clock } from "../../concurrency/clock.js";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
@@ -8,10 +9,10 @@ import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
 import { type Found, type GraphLayout, graphPath, newPath, SegmentFile } from "../segment-file.js";
 import type { Chunk } from "./chunk.js";
+import type { DescribedGraph } from "./graph-file.js";
 import { GraphSegment } from "./graph-segment.js";
-import type { IndexThread } from "./index-thread.js";
+import type { IndexThreads } from "./index-thread.js";
 import type { SegmentArrays } from "./keys.js";
-import type { Sealer } from "./sealer.js";
 import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
@@ -20,17 +21,12 @@ const PAUSE_MS = 30_000;
 const WAIT_MS_MAX = 15_000;
 /** Multiple of the rows that make a sealing due above which it does not wait. */
 const HURRY = 4;
+/** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
+const SLICE_ROWS = 1024;
+/** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
+const HURRY_ROWS = 16_384;
 
-export interface SegmentsOptions {
-  readonly dimensions: number;
-  /** The log's files; without a folder for them, nothing is sealed. */
-  readonly files: LogFiles;
-  readonly clock: Pick<Clock, "yield">;
-  readonly sealer: Sealer;
-  /** Thread that searches where that takes long. */
-  readonly thread: IndexThread;
-  /** Thread that reads whole files, which takes up to a second each: no search in the graphs waits for it. */
-  readonly reader: IndexThread;
+export interface SealingOptions {
   /** Number of vectors up to which nothing is sealed. */
   readonly exactRowsMax: number;
   /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
@@ -44,6 +40,22 @@ export interface SegmentsOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
+export interface SegmentsOptions extends IndexThreads, SealingOptions {
+  readonly dimensions: number;
+  /** The log's files; without a folder for them, nothing is sealed. */
+  readonly files: LogFiles;
+  readonly clock: Pick<Clock, "yield">;
+}
+
+/** What a new segment is made of. */
+interface Sealing {
+  /** Segment that it replaces. */
+  readonly base: GraphSegment | undefined;
+  readonly chunks: readonly Chunk[];
+  /** Called before the graph's file is written. */
+  onWriting(): void;
+}
+
 /** The sealed segments of one index. The last one grows by being replaced, until the next one begins. */
 export class Segments {
   /** Error of the last sealing, if it failed. */
@@ -51,9 +63,7 @@ export class Segments {
   readonly #closing = new AbortController();
   #all: readonly GraphSegment[] = [];
   #sealing: Promise<void> | undefined;
-  /** The new segment, which is not searched before its file is written. */
-  #sealed: GraphSegment | undefined;
-  /** Resolves when the sealing that writes a file has ended; a removed memory may be in that file before. */
+  /** Settles when the sealing under way has written its files, if it has begun to: a removed memory may be in them. */
   #writing: Promise<unknown> | undefined;
   /** Memories that were removed since the sealing under way began. */
   readonly #removed = new Set<number>();
@@ -99,21 +109,14 @@ export class Segments {
    * they cover.
    */
   async restore(all: readonly Found[]): Promise<number> {
-    const { dimensions, files, thread, reader } = this.options;
+    const { dimensions, files } = this.options;
     for (const found of all) {
       const { after, upto, graph } = found.manifest;
       if (after !== this.#upto || graph?.dimensions !== dimensions) break;
       const read = await readWhole(found, this.options);
       if (this.#closing.signal.aborted || read === undefined) break;
       const { arrays, file } = read;
-      const segment = new GraphSegment({
-        path: found.path,
-        range: { after, upto },
-        graph,
-        arrays,
-        thread,
-        reader,
-      });
+      const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, this.options);
       this.#all = [...this.#all, segment];
       files.keep(segment, file, found);
     }
@@ -134,11 +137,12 @@ export class Segments {
   async remove(sequences: readonly number[]): Promise<void> {
     const { files } = this.options;
     for (const sequence of sequences) if (this.#sealing !== undefined) this.#removed.add(sequence);
-    const sealed = this.#sealed === undefined ? [] : [this.#sealed];
     const writing = this.#writing;
-    await Promise.all([files.remove("vectors", [...this.#all, ...sealed], sequences), writing]);
+    await files.remove("vectors", this.#all, sequences);
+    if (writing === undefined) return;
+    await Promise.allSettled([writing]);
     // If it failed, its file may have been left.
-    if (writing !== undefined) await files.overwrite(new Map());
+    await files.overwrite(new Map());
   }
 
   /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
@@ -203,16 +207,11 @@ export class Segments {
   async #seal(folder: string, base: GraphSegment | undefined, rows: number): Promise<void> {
     const chunks = rows > 0 ? this.tail.freeze(rows) : [];
     let drop = false;
-    let end = () => {};
-    const writing = new Promise<void>((resolve) => {
-      end = resolve;
-    });
     try {
-      const sealed = await this.options.timer.time("seal", () =>
-        this.#write(folder, { base, chunks, onWriting: () => (this.#writing = writing) }),
-      );
-      this.#writing = undefined;
-      end();
+      const write = () => this.#write(folder, { base, chunks, onWriting });
+      const onWriting = () => (this.#writing = writing);
+      const writing = this.options.timer.time("seal", write);
+      const sealed = await writing.finally(() => (this.#writing = undefined));
       // Searches with a filter have needed them before, and the next one would wait for them.
       const isFiltered = this.#all.some(({ isCompact }) => isCompact) && sealed.vectors > 0;
       if (isFiltered && !this.#closing.signal.aborted)
@@ -221,10 +220,7 @@ export class Segments {
       this.#all = this.#all.toSpliced(place, base === undefined ? 0 : 1, sealed);
       drop = true;
     } finally {
-      this.#sealed = undefined;
-      this.#writing = undefined;
       this.tail.thaw({ drop });
-      end();
     }
     if (base === undefined) return;
     await this.#close([base]);
@@ -232,34 +228,25 @@ export class Segments {
   }
 
   /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
-  async #write(
-    folder: string,
-    {
-      base,
-      chunks,
-      onWriting,
-    }: { base: GraphSegment | undefined; chunks: readonly Chunk[]; onWriting: () => void },
-  ): Promise<GraphSegment> {
-    const { dimensions, files, sealer, thread, reader } = this.options;
+  async #write(folder: string, sealing: Sealing): Promise<GraphSegment> {
+    const { files, buildInTurn } = this.options;
+    const { base, chunks } = sealing;
     const path = newPath(folder);
-    const { signal } = this.#closing;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     let sealed: GraphSegment;
     const overwriting = { ranges: [], rows: [] };
     try {
-      const sealing = { path, dimensions, base, chunks, gone: this.#removed, signal, onWriting };
-      const { graph, keys, slots, sums } = await sealer.seal(sealing);
-      const arrays = { live: Bits.all(keys.length).words, keys, slots, sums };
+      const { graph, ...places } = await buildInTurn(() => this.#build(path, sealing));
+      const arrays = { live: Bits.all(places.keys.length).words, ...places };
       const after = base?.range.after ?? this.#upto;
-      const upto = chunks.at(-1)?.upto ?? base?.range.upto ?? after;
-      sealed = new GraphSegment({ path, range: { after, upto }, graph, arrays, thread, reader });
+      const range = { after, upto: chunks.at(-1)?.upto ?? base?.range.upto ?? after };
+      sealed = new GraphSegment(path, range, graph, arrays, this.options);
     } catch (error) {
       // After a failure, such as a full disk, the file is useless and takes room.
       await rm(graphPath(path), { force: true });
       throw error;
     }
     for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
-    this.#sealed = sealed;
     try {
       await files.write(sealed, SegmentFile.of(sealed, path));
       if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
@@ -268,6 +255,26 @@ export class Segments {
       sealed.close();
       throw error;
     }
+  }
+
+  /** Writes a graph with the memories of a segment and of some chunks; throws if the index is closed. */
+  async #build(path: string, { base, chunks, onWriting }: Sealing): Promise<DescribedGraph> {
+    const { dimensions, background } = this.options;
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const gone = base === undefined ? [] : [...base.gone];
+    await background.call("begin", { dimensions, path: base?.path, gone, anew: base?.isGappy });
+    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
+    const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
+    for (const chunk of chunks) {
+      for (const { keys, vectors } of slicesOf(chunk)) {
+        signal.throwIfAborted();
+        await background.call("add", { keys, vectors, threads }, { transfer: [vectors.buffer] });
+      }
+    }
+    signal.throwIfAborted();
+    onWriting();
+    return background.call("write", { path: graphPath(path), gone: [...this.#removed] });
   }
 
   #pause(error: unknown): void {
@@ -285,6 +292,20 @@ export class Segments {
     await Promise.allSettled(this.#readings);
     for (const segment of segments) segment.close();
   }
+}
+
+/**
+ * Copies a chunk's vectors, all at once, because rows move when others are removed. What is removed from it meanwhile
+ * is removed from the graph later.
+ */
+function slicesOf({ dimensions, keys, vectors, rows }: Chunk) {
+  return Array.from({ length: Math.ceil(rows / SLICE_ROWS) }, (_, i) => {
+    const [from, to] = [i * SLICE_ROWS, Math.min(rows, (i + 1) * SLICE_ROWS)];
+    return {
+      keys: BigUint64Array.from(keys.subarray(from, to), BigInt),
+      vectors: vectors.slice(from * dimensions, to * dimensions),
+    };
+  });
 }
 
 /** Reads the arrays of a segment; undefined if its files are damaged or missing. */

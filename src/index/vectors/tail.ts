@@ -1,7 +1,5 @@
-import { MemoryError } from "../../errors.js";
-import { CHUNK_ROWS, Chunk } from "./chunk.js";
+import { CHUNK_ROWS, Chunk, type VectorRow } from "./chunk.js";
 import { VECTORS_MAX } from "./keys.js";
-import type { VectorRow } from "./part.js";
 
 /** Capacity of the first chunk at its start, and of every other one; it doubles when full. */
 const CAPACITY_FIRST = 16;
@@ -34,16 +32,6 @@ export class Tail {
     const { dimensions } = this;
     const whole = vectors.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
     return whole && vectors.length > 0 && vectors.length <= VECTORS_MAX;
-  }
-
-  /**
-   * Refuses vectors that are not finite: USearch would accept them, and then find them first.
-   *
-   * @throws MemoryError `internal`
-   */
-  check(vectors: readonly Float32Array[]): void {
-    if (this.fits(vectors)) return;
-    throw new MemoryError("internal", `not finite vectors of ${this.dimensions} numbers`);
   }
 
   add(row: VectorRow): void {

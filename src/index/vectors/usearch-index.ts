@@ -1,12 +1,12 @@
+import { MemoryError } from "../../errors.js";
 import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
+import type { VectorRow } from "./chunk.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
 import type { GraphSegment } from "./graph-segment.js";
 import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
-import type { IndexThread } from "./index-thread.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import type { VectorPart, VectorRow } from "./part.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { Tail } from "./tail.js";
 
@@ -19,8 +19,6 @@ const HITS_PER_MEMORY = 4;
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
-  /** Thread that lets all others go first: it checks what searches find. */
-  readonly background: IndexThread;
   /** Called when a served search was compared with an exact one. */
   readonly onChecked: (checked: RecallMeasured) => void;
 }
@@ -33,8 +31,11 @@ interface Asked {
   readonly among: Among | undefined;
 }
 
-/** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
-export class UsearchIndex implements VectorPart {
+/** The vectors of one log's memories, as the log's index uses them. */
+export type VectorPart = Omit<UsearchIndex, "settled">;
+
+/** The vectors of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
+export class UsearchIndex {
   readonly #tail: Tail;
   readonly #segments: Segments;
   readonly #tuner = new ExpansionTuner();
@@ -70,6 +71,10 @@ export class UsearchIndex implements VectorPart {
     return this.options.thread.pending + this.options.reader.pending;
   }
 
+  /**
+   * Fills the empty index from those of its files that are whole and follow each other; returns the number of the last
+   * entry that they cover.
+   */
   restore(found: readonly FoundFile[]): Promise<number> {
     return this.#segments.restore(found);
   }
@@ -153,15 +158,14 @@ export class UsearchIndex implements VectorPart {
       return { hits: inOrder(hits).slice(0, count), all: hits.length < count };
     }
     const graphs = await searchGraphs(search);
-    if (living.length > 0 && this.#tuner.isDue(performance.now()))
-      this.#checkRecall(vector, living, graphs.hits);
+    if (living.length > 0) this.#checkRecall(vector, living, graphs.hits);
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
     const tail = await nearestInTail(chunks, asked);
     const hits = inOrder([...graphs.hits, ...tail]);
     return { hits: all ? hits : hits.slice(0, count), all };
   }
 
-  /** Searches the segments again exactly, and compares. No call waits for it. */
+  /** Searches the segments again exactly, and compares, if that is due. No call waits for it. */
   #checkRecall(vector: Float32Array, segments: readonly GraphSegment[], hits: readonly Hit[]): void {
     const { background, onChecked, onTrouble } = this.options;
     const exactly = async () => {
@@ -182,7 +186,9 @@ export class UsearchIndex implements VectorPart {
 
   #check(vectors: readonly Float32Array[]): void {
     if (this.#closed) throw new Error("the index is closed");
-    this.#tail.check(vectors);
+    if (this.fits(vectors)) return;
+    // USearch would accept numbers that are not finite, and then find them first.
+    throw new MemoryError("internal", `not finite vectors of ${this.options.dimensions} numbers`);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Clock } from "../../concurrency/clock.js";
+import { inTurn } from "../../concurrency/in-turn.js";
+import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
-import { graphPath } from "../segment-file.js";
+import { type Found, graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import type { Vectors } from "./part.js";
-import { Sealer } from "./sealer.js";
-import { readWhole } from "./segments.js";
-import { type IndexOptions, UsearchIndex } from "./usearch-index.js";
+import { readWhole, type SealingOptions } from "./segments.js";
+import { type IndexOptions, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
 const EXACT_ROWS_MAX = 20_480;
@@ -27,40 +27,27 @@ const SEALING_SHARE = 0.1;
 const BACKLOG_BYTES_MAX = 2 ** 31;
 
 export interface UsearchOptions
-  extends Partial<
-    Pick<
-      IndexOptions,
-      | "exactRowsMax"
-      | "tailRowsMax"
-      | "segmentRowsMax"
-      | "backlogBytesMax"
-      | "sealingShare"
-      | "timer"
-      | "onTrouble"
-      | "onChecked"
-    >
-  > {
+  extends Partial<SealingOptions & Pick<IndexOptions, "backlogBytesMax" | "onChecked">> {
   /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
   readonly clock: Pick<Clock, "yield">;
 }
 
-export interface Usearch extends Vectors {
-  open(logId: string, files: LogFiles): UsearchIndex;
-  /** Ends the threads; no index may be open. */
-  close(): Promise<void>;
-}
+export type Usearch = ReturnType<typeof openUsearch>;
+
+/** The vectors of all logs. */
+export type Vectors = Pick<Usearch, "measureRecall"> & { open(logId: string, files: LogFiles): VectorPart };
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
-export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usearch {
+export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
   const thread = openIndexThread({ background: false });
   const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
   const shared = {
-    sealer: new Sealer(background),
     thread,
     reader,
     background,
+    buildInTurn: inTurn(),
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,
@@ -72,8 +59,10 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usear
     ...options,
   };
   return {
-    open: (logId, files) => new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    measureRecall: async (all) => {
+    /** Opens those of a log; without a folder for files, they are exact whatever their number. */
+    open: (logId: string, files: LogFiles) =>
+      new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
+    measureRecall: async (all: readonly Found[]): Promise<RecallMeasured> => {
       let [found, compared] = [0, 0];
       const expansion = expansionIn(EXPANSION_FIRST, all.length);
       for (const each of all) {
@@ -86,6 +75,7 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions): Usear
       }
       return { found, compared };
     },
+    /** Ends the threads; no index may be open. */
     close: async () => {
       await background.close();
       await reader.close();

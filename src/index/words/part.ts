@@ -21,8 +21,6 @@ export interface WordSegment {
 /** The words of a segment: an inverted index of its rows, which changes only by their removal. */
 export class WordPart {
   readonly arrays: WordArrays;
-  /** Number of rows, removed ones included. */
-  readonly rows: number;
   readonly bytes: number;
   /** Number of words of all living rows, with repetitions. */
   lengthSum = 0;
@@ -30,7 +28,6 @@ export class WordPart {
   /** @param arrays those of a part, as they were or read from files */
   constructor(arrays: FlatArrays) {
     this.arrays = arrays as WordArrays;
-    this.rows = this.arrays.lengths.length;
     this.bytes = Object.values(this.arrays).reduce((sum, each) => sum + each.byteLength, OBJECT_BYTES);
     for (const length of this.arrays.lengths) this.lengthSum += length;
   }

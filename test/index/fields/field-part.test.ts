@@ -230,14 +230,14 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     const before = copyOf(fields.arrays);
     // A row that is gone already.
     fields.remove(
-      [...Array(fields.rows).keys()].find((row) => !segments.all[0]?.live.has(row)) ?? 0,
+      [...Array(fields.arrays.created.length).keys()].find((row) => !segments.all[0]?.live.has(row)) ?? 0,
       () => {},
     );
     expect(fields.arrays).toEqual(before);
     const [alone] = segments.all;
-    expect(run(FieldPart.merged([], 0)).rows).toBe(0);
-    expect(FieldPart.of([]).rows).toBe(0);
-    expect(alone?.fields.rows).toBe(alone?.sequences.length);
+    expect(run(FieldPart.merged([], 0)).arrays.created).toHaveLength(0);
+    expect(FieldPart.of([]).arrays.created).toHaveLength(0);
+    expect(alone?.fields.arrays.created).toHaveLength(alone?.sequences.length ?? 0);
   });
 
   test("of one memory of 6 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {

@@ -1,4 +1,4 @@
-import type { VectorRow } from "../../../src/index/vectors/part.js";
+import type { VectorRow } from "../../../src/index/vectors/chunk.js";
 import { seeded } from "../../simulation/time.js";
 
 /** A memory of one vector. */

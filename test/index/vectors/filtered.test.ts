@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
-import type { VectorRow } from "../../../src/index/vectors/part.js";
+import type { VectorRow } from "../../../src/index/vectors/chunk.js";
 import { seeded } from "../../simulation/time.js";
 import { openVectors, type VectorsOptions, type VectorsWithFiles } from "./built.js";
 import { cloud, nearest, type Point } from "./clouds.js";

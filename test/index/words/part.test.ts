@@ -16,8 +16,9 @@ function rowsOf(seed: number, { count = 40, vocabulary = 200 } = {}) {
 }
 
 /** Lists the words of a part with the rows of each, their weights, and each row's words. */
-function contentsOf({ arrays, rows }: WordPart) {
+function contentsOf({ arrays }: WordPart) {
   const { hashes, offsets, counts, postings, forwardOffsets, forward, lengths } = arrays;
+  const rows = lengths.length;
   const living = [...counts.keys()].filter((word) => counts[word] !== 0);
   const hash = (word: number) => hashes[word];
   const words = living.map((word) => {
