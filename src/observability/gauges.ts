@@ -35,23 +35,20 @@ type Values = number | Readonly<Record<string, number>>;
 
 export function addGauges({ registry }: Metrics, sources: Sources): void {
   const { connections, shares } = sources;
-  const gauge = (name: string, help: string, read: () => Values, label = "") =>
-    new Gauge({
-      ...described(name, help, label),
-      registers: [registry],
-      collect() {
-        for (const [labels, value] of labelled(read(), label)) this.set(labels, value);
-      },
-    });
-  const counter = (name: string, help: string, read: () => Values, label = "") =>
-    new Counter({
-      ...described(name, help, label),
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
-      },
-    });
+  const adderOf =
+    (Instrument: typeof Counter | typeof Gauge) =>
+    (name: string, help: string, read: () => Values, label?: string) =>
+      new Instrument({
+        name,
+        help,
+        labelNames: label === undefined ? [] : [label],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
+        },
+      });
+  const [counter, gauge] = [adderOf(Counter), adderOf(Gauge)];
 
   // A registry collects in the order of registration: the first gauge reads this for those that follow.
   let held = sources.held();
@@ -132,11 +129,7 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
   );
 }
 
-function described(name: string, help: string, label: string) {
-  return { name, help, labelNames: label === "" ? [] : [label] };
-}
-
-function labelled(values: Values, label: string): [labels: Record<string, string>, value: number][] {
+function labelled(values: Values, label = ""): [labels: Record<string, string>, value: number][] {
   if (typeof values === "number") return [[{}, values]];
   return Object.entries(values).map(([each, value]) => [{ [label]: each }, value]);
 }
