@@ -11,10 +11,11 @@ export interface Sources {
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
   /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
-  readonly connections: Connections;
+  /** Counts of the connections that calls come by, since the start, by reason. */
+  readonly connections: Readonly<Record<"refused" | "cutOff", Counts>>;
   /** What callers share, by its name in the metrics. */
   readonly shares: Readonly<Record<string, ShareState>> & { readonly connections: ShareState };
-  readonly queueLimits: Readonly<Record<Queue, number>>;
+  readonly queueLimits: Counts;
 }
 
 interface ShareState {
@@ -22,16 +23,10 @@ interface ShareState {
   readonly total: number;
 }
 
-/** Counts of the connections that calls come by, since the start. */
-export interface Connections {
-  readonly refused: Readonly<Record<"total" | "address", number>>;
-  readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining" | "refusals", number>>;
-}
-
-export type Queue = "embed_query" | "embed_text" | "append" | "index";
+type Counts = Readonly<Record<string, number>>;
 
 /** A number, or one for each value of a label. */
-type Values = number | Readonly<Record<string, number>>;
+type Values = number | Counts;
 
 export function addGauges({ registry }: Metrics, sources: Sources): void {
   const { connections, shares } = sources;
