@@ -65,8 +65,7 @@ export async function startServers(context: Context, options: ServersOptions) {
   const metricsAddress = await listenForMetrics(context);
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
-  const onPhase = (phase: string) => logger.info({ phase }, "stopping");
-  const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs, onPhase };
+  const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs };
   const shutdown = (how: ShutdownOptions) => drain(app, draining, how);
   // When a later step of the start fails, `shutdown` has not been called.
   const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
