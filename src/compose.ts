@@ -6,7 +6,7 @@ import { audited, type Closers, type Context, closeAll, warn } from "./compose/c
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, openModelVersions, openMoving } from "./compose/models.js";
-import { openCertificate, startServers } from "./compose/servers.js";
+import { startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
@@ -19,6 +19,7 @@ import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { openTelemetry } from "./observability/telemetry.js";
 import type { ShutdownOptions } from "./server/listen/drain.js";
 import { Readiness } from "./server/listen/readiness.js";
+import { openTls } from "./server/listen/tls.js";
 import { within } from "./storage/within.js";
 
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
@@ -67,7 +68,9 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 
 async function start(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers, stopping } = options;
-  const tls = await openCertificate(config, options);
+  const { tlsCert: certFile, tlsKey: keyFile } = config;
+  // Before all else, so that a mistake in it is found at once.
+  const tls = certFile && keyFile ? await openTls({ certFile, keyFile }, logger) : undefined;
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry({
     metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
 import { openService, type Service } from "./compose.js";
-import { type Config, ConfigError, loadConfig } from "./config/config.js";
+import { type Config, linesOnFailure, loadConfig } from "./config/config.js";
 import { remarkable } from "./embedding/models/find-convention.js";
-import { MemoryError } from "./errors.js";
 import { flushLog, openLog } from "./server/logging.js";
 import { VERSION } from "./version.js";
 
@@ -68,22 +67,14 @@ function hostsOf(uri: string): string {
   return uri.replace(/^[^:]+:\/\/(?:[^@/]*@)?([^/?]*).*$/, "$1");
 }
 
-/** Prints one line for a problem that the operator can fix, and a stack for a fault, then exits. */
 async function fail(error: unknown): Promise<never> {
-  say(error);
+  for (const line of linesOnFailure("recalld", error)) console.error(line);
   return exit(1);
 }
 
 async function exit(code: number): Promise<never> {
   await flushLog();
   process.exit(code);
-}
-
-function say(error: unknown): void {
-  if (error instanceof ConfigError)
-    for (const problem of error.problems) console.error(`recalld: ${problem}`);
-  else if (error instanceof MemoryError) console.error(`recalld: ${error.message}`);
-  else console.error("recalld: could not start or stop:", error);
 }
 
 main().catch(fail);

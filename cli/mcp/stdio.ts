@@ -2,7 +2,6 @@ import { type CallToolResult, type ListToolsResult, Server } from "@modelcontext
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { RecalldError } from "../../clients/typescript/src/errors.js";
 import { refused } from "../../src/server/mcp/tools/call.js";
-import { ToolError } from "../../src/server/mcp/tools/tool.js";
 import { ABILITIES, NAMES } from "../../src/server/mcp/tools/tools.js";
 import { VERSION } from "../../src/version.js";
 import { LineTransport } from "./line-transport.js";
@@ -24,7 +23,7 @@ export async function serveOnStdio(remote: Remote, onerror: (error: Error) => vo
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
       const loss = transport.lossOf(mcpReq.id);
       // Passed on, it would be another value, which the server could not tell.
-      if (loss !== undefined) return refused(new ToolError(loss.code, loss.message));
+      if (loss !== undefined) return refused(loss);
       const { name, arguments: args = {} } = params;
       return await remote
         .ask("tools/call", { name, arguments: args }, mcpReq.signal)
@@ -39,7 +38,5 @@ export async function serveOnStdio(remote: Remote, onerror: (error: Error) => vo
 /** Makes a result of what kept the call from being made, too: only results reach the model. */
 function refusedBy(error: unknown): CallToolResult {
   if (!(error instanceof RecalldError)) throw error;
-  const { code, message, reason, retryAfterMs, requestId } = error;
-  const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
-  return refused(new ToolError(code, message, { reason, retryAfterSeconds, requestId }));
+  return refused(error);
 }

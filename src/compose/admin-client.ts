@@ -36,10 +36,17 @@ export async function openAdminClient(
 ): Promise<AdminClient> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri === undefined && !creates) await expectLocal(dataDir);
+  const here = mongodbUri === undefined ? undefined : await openHere(config, { creates });
+  const openAsOwner = async (): Promise<AdminClient> => {
+    // The embedded database owns its folder by itself.
+    if (here === undefined) return openHere(config, { creates });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    return { ask: here.ask, close: await claim({ dataDir }) };
+  };
   const askTheOwner: Answering = async (request) => {
     const answered = await askOwner(dataDir, request);
     if (answered !== undefined) return answered.result;
-    const opened = await openAsOwner(config, { creates }).catch(async (error) => {
+    const opened = await openAsOwner().catch(async (error) => {
       // A server that became the owner meanwhile answers.
       const late = await askOwner(dataDir, request);
       if (late === undefined) throw error;
@@ -47,26 +54,9 @@ export async function openAdminClient(
     });
     return opened.ask(request).finally(() => opened.close());
   };
-  if (mongodbUri === undefined) return { ask: askTheOwner, close: async () => {} };
-  const here = await openHere(config, { creates });
+  if (here === undefined) return { ask: askTheOwner, close: async () => {} };
   const isAboutFiles = ({ operation }: Parameters<Answering>[0]) => operation.startsWith("index ");
   return { ...here, ask: (request) => (isAboutFiles(request) ? askTheOwner(request) : here.ask(request)) };
-}
-
-/** Opens the database here, and owns `DATA_DIR`, where the index files are. */
-async function openAsOwner(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
-  const { mongodbUri, dataDir } = config;
-  // The embedded database owns its folder by itself.
-  if (mongodbUri === undefined) return openHere(config, { creates });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const release = await claim({ dataDir });
-  try {
-    const { ask, close } = await openHere(config, { creates });
-    return { ask, close: () => close().finally(release) };
-  } catch (error) {
-    await release();
-    throw error;
-  }
 }
 
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
@@ -76,7 +66,8 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     ...storage,
     plans,
     freeCalls: plans.get(FREE).calls,
-    eraseMemories: (accountId: string) => eraseUnopened(config, { storage, accountId }),
+    eraseMemories: (accountId: string) =>
+      withNamespaces(config, storage, (memory) => dropAll(memory, accountId)),
     indexStatus: (page: Parameters<typeof indexStatus>[1]) =>
       withNamespaces(config, storage, (memory) => indexStatus(memory, page)),
     eraseIndex: (scope: Scope) =>
@@ -94,26 +85,13 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   return { ask, close: () => storage.close() };
 }
 
-/** Erases an account's memories where no service has their namespaces open. */
-async function eraseUnopened(
-  config: Config,
-  { storage, accountId }: { storage: Storage; accountId: string },
-): Promise<number> {
-  const { calls } = storage;
-  const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-  return withNamespaces(config, storage, async (memory) => {
-    if (memory.modelVersions.pins.all.length === 0) return 0;
-    return dropAll({ ...memory, eraseCalls }, accountId);
-  });
-}
-
 /** Runs work on namespaces and index files, where no service uses them and no model is loaded. */
 async function withNamespaces<T>(
   config: Config,
   storage: Storage,
-  work: (memory: Omit<ErasurePorts, "eraseCalls">) => Promise<T>,
+  work: (memory: ErasurePorts) => Promise<T>,
 ): Promise<T> {
-  const { log, names, secondaryIndexes, erasures, recent, systemRecords } = storage;
+  const { log, names, secondaryIndexes, erasures, recent, systemRecords, calls } = storage;
   const pins = new Pins(await systemRecords.models());
   const clock = systemClock;
   // What maintenance fails at here, the next server does again.
@@ -128,7 +106,8 @@ async function withNamespaces<T>(
   const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
   const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
-    return await work({ ...common, namespaces });
+    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+    return await work({ ...common, namespaces, eraseCalls });
   } finally {
     await namespaces.close();
     await closeThreads();

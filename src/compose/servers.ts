@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/models/locate.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { WAITING_MAX as INDEXING_MAX } from "../index/vectors/index-thread.js";
@@ -9,7 +8,6 @@ import { type AppOptions, createApp } from "../server/app.js";
 import { TrustedProxies } from "../server/listen/client-address.js";
 import { drain, type ShutdownOptions } from "../server/listen/drain.js";
 import { listen } from "../server/listen/http-server.js";
-import { openTls } from "../server/listen/tls.js";
 import { Load } from "../server/load.js";
 import { createMetricsApp } from "../server/metrics.js";
 import type { Context } from "./context.js";
@@ -67,8 +65,7 @@ export async function startServers(context: Context, options: ServersOptions) {
   const metricsAddress = await listenForMetrics(context);
   const { host, port } = config;
   const address = await listen(app, { host, port, tls: options.tls });
-  const onPhase = (phase: string) => logger.info({ phase }, "stopping");
-  const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs, onPhase };
+  const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs };
   const shutdown = (how: ShutdownOptions) => drain(app, draining, how);
   // When a later step of the start fails, `shutdown` has not been called.
   const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
@@ -88,21 +85,4 @@ async function listenForMetrics({
   const app = createMetricsApp({ exposition, logger, readiness });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
-}
-
-/** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */
-export async function openCertificate(
-  { tlsCert: certFile, tlsKey: keyFile }: Config,
-  { logger, closers }: Pick<Context, "logger" | "closers">,
-) {
-  if (certFile === undefined || keyFile === undefined) return undefined;
-  const opened = await openTls(
-    { certFile, keyFile },
-    {
-      onRenewed: () => logger.info("the certificate was renewed"),
-      onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
-    },
-  );
-  closers.push(() => opened.close());
-  return opened.tls;
 }

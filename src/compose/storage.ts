@@ -48,13 +48,10 @@ export async function ownIndexFiles(
     await eraseUnreadable(indexFolder(dataDir));
     for (const folder of FOLDERS_OF_BEFORE) await rm(join(dataDir, folder), { recursive: true, force: true });
   } catch (error) {
-    if (error instanceof MemoryError) throw apart(error);
+    if (error instanceof MemoryError)
+      throw new MemoryError(error.code, `${error.message}; give each replica a DATA_DIR of its own`);
     logger.warn({ err: error }, "no index files can be kept in DATA_DIR");
   }
-}
-
-function apart({ code, message }: MemoryError): MemoryError {
-  return new MemoryError(code, `${message}; give each replica a DATA_DIR of its own`);
 }
 
 const indexFolder = (dataDir: string) => join(dataDir, "index");

@@ -11,10 +11,11 @@ export interface Sources {
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
   /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
-  readonly connections: Connections;
+  /** Counts of the connections that calls come by, since the start, by reason. */
+  readonly connections: Readonly<Record<"refused" | "cutOff", Counts>>;
   /** What callers share, by its name in the metrics. */
   readonly shares: Readonly<Record<string, ShareState>> & { readonly connections: ShareState };
-  readonly queueLimits: Readonly<Record<Queue, number>>;
+  readonly queueLimits: Counts;
 }
 
 interface ShareState {
@@ -22,36 +23,27 @@ interface ShareState {
   readonly total: number;
 }
 
-/** Counts of the connections that calls come by, since the start. */
-export interface Connections {
-  readonly refused: Readonly<Record<"total" | "address", number>>;
-  readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining" | "refusals", number>>;
-}
-
-export type Queue = "embed_query" | "embed_text" | "append" | "index";
+type Counts = Readonly<Record<string, number>>;
 
 /** A number, or one for each value of a label. */
-type Values = number | Readonly<Record<string, number>>;
+type Values = number | Counts;
 
 export function addGauges({ registry }: Metrics, sources: Sources): void {
   const { connections, shares } = sources;
-  const gauge = (name: string, help: string, read: () => Values, label = "") =>
-    new Gauge({
-      ...described(name, help, label),
-      registers: [registry],
-      collect() {
-        for (const [labels, value] of labelled(read(), label)) this.set(labels, value);
-      },
-    });
-  const counter = (name: string, help: string, read: () => Values, label = "") =>
-    new Counter({
-      ...described(name, help, label),
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
-      },
-    });
+  const adderOf =
+    (Instrument: typeof Counter | typeof Gauge) =>
+    (name: string, help: string, read: () => Values, label?: string) =>
+      new Instrument({
+        name,
+        help,
+        labelNames: label === undefined ? [] : [label],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
+        },
+      });
+  const [counter, gauge] = [adderOf(Counter), adderOf(Gauge)];
 
   // A registry collects in the order of registration: the first gauge reads this for those that follow.
   let held = sources.held();
@@ -132,11 +124,7 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
   );
 }
 
-function described(name: string, help: string, label: string) {
-  return { name, help, labelNames: label === "" ? [] : [label] };
-}
-
-function labelled(values: Values, label: string): [labels: Record<string, string>, value: number][] {
+function labelled(values: Values, label = ""): [labels: Record<string, string>, value: number][] {
   if (typeof values === "number") return [[{}, values]];
   return Object.entries(values).map(([each, value]) => [{ [label]: each }, value]);
 }

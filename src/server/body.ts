@@ -10,7 +10,7 @@ import { invalid, MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
-import { readJson, readLongJson } from "./json.js";
+import { readJson } from "./json.js";
 import {
   checkNothingIsLost,
   ELEMENT_SIZE_MAX,
@@ -104,7 +104,7 @@ export async function* readMessages(
   const { bytesMax } = messages;
   try {
     for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(body, call))) {
-      if (!isEnd(flags)) yield decode(await unpack(call, { flags, data }, messages), messages);
+      if (!isEnd(flags)) yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
     }
   } catch (error) {
     throw explained(error, call, bytesMax);
@@ -334,13 +334,22 @@ function endTurn(): void {
   begin?.();
 }
 
-type Decoding = Pick<Messages, "message" | "encoding">;
-
-/** Decodes a body; a long one step by step, so that other work runs in between. */
-export function decodeBody(bytes: Uint8Array, decoding: Decoding): Promise<Message> | Message {
-  if (bytes.length < LONG_BYTES) return decode(bytes, decoding);
-  const { message, encoding } = decoding;
-  return encoding.codec === "json" ? readLongJson(message, bytes) : readLongBinary(message, bytes);
+/**
+ * Decodes a body; a long one step by step, so that other work runs in between.
+ *
+ * @throws MemoryError `invalid_argument`, with a text that names the field where it can
+ */
+export function decodeBody(
+  bytes: Uint8Array,
+  { message, encoding }: Pick<Messages, "message" | "encoding">,
+): Promise<Message> | Message {
+  if (encoding.codec === "json") return readJson(message, bytes);
+  if (bytes.length >= LONG_BYTES) return readLongBinary(message, bytes);
+  try {
+    return fromBinary(message, bytes, BINARY_OPTIONS);
+  } catch {
+    throw notWellFormed(message);
+  }
 }
 
 /** Fields of a message that are looked at before other work may run. */
@@ -349,7 +358,7 @@ const SLICE_FIELDS = 1_024;
 /**
  * Decodes a long body of Protobuf: the messages of its lists one by one.
  *
- * @throws MemoryError `invalid_argument` as `decode`, or for a list that is longer than any may be
+ * @throws MemoryError `invalid_argument` as `decodeBody`, or for a list that is longer than any may be
  */
 async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<Message> {
   const lists = new Map(
@@ -400,16 +409,6 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
 
 /** Unknown fields are dropped: nothing reads them, and millions of them would take much memory. */
 const BINARY_OPTIONS = { readUnknownFields: false };
-
-/** @throws MemoryError `invalid_argument`, with a text that names the field where it can. */
-function decode(bytes: Uint8Array, { message, encoding }: Decoding): Message {
-  if (encoding.codec === "json") return readJson(message, bytes);
-  try {
-    return fromBinary(message, bytes, BINARY_OPTIONS);
-  } catch {
-    throw notWellFormed(message);
-  }
-}
 
 /** Makes the error for broken Protobuf: the decoder's own message speaks of offsets and wire types. */
 function notWellFormed({ name }: DescMessage): MemoryError {

@@ -73,7 +73,7 @@ export class Call {
   isPatch = false;
   /** Name by which the position of a watch was given, for its refusal; set where a header gives it. */
   positionName: string | undefined;
-  /** Outcome if the transport itself refused it; see `outcomeOf`. */
+  /** Outcome if the transport itself refused it: the name of Connect's error. */
   refusedWith: string | undefined;
   /** Reason for which it was aborted; undefined if it was not. */
   abortReason: ConnectError | undefined;

@@ -165,7 +165,11 @@ export class Calls {
     if (call.isRpc && !call.streams) this.#rpcs -= 1;
     call.stop();
     const ms = performance.now() - call.startMs;
-    const code = outcomeOf(call);
+    // `ok`, or Connect's name of the error.
+    const code =
+      call.error === undefined
+        ? (call.refusedWith ?? "ok")
+        : codeToString(wireErrorOf(call, call.error).code);
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
@@ -196,12 +200,6 @@ export class Calls {
       if (!call.streams && now > call.deadlineMs) call.abort(tooLate(call));
     }
   }
-}
-
-/** Name of a call's outcome: `ok`, or Connect's name of the error. */
-export function outcomeOf(call: Call): string {
-  if (call.error !== undefined) return codeToString(wireErrorOf(call, call.error).code);
-  return call.refusedWith ?? "ok";
 }
 
 /** Reasons for which a caller is refused that goes on too fast: a connection that goes on still is ended. */

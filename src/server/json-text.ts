@@ -45,8 +45,13 @@ export function parsed(text: string, what = "body"): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw invalid(what, "is not JSON");
+    throw notJson(text, what);
   }
+}
+
+/** Makes the error for broken JSON. The parser's own message quotes the text. */
+export function notJson(text: string, what = "body"): MemoryError {
+  return invalid(what, text.trim() === "" ? "is empty; send a JSON object" : "is not JSON");
 }
 
 /**

@@ -1,4 +1,3 @@
-import { setImmediate as nextIteration } from "node:timers/promises";
 import {
   create,
   type DescEnum,
@@ -10,9 +9,9 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { inTimeSlices, mapInTimeSlices } from "../concurrency/time-slices.js";
+import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
-import { invalid, type MemoryError } from "../errors.js";
+import { invalid } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
@@ -20,8 +19,9 @@ import { parseJson } from "../parse-json.js";
 import { suggestion } from "../suggest.js";
 import {
   checkingNothingIsLost,
-  checkNothingIsLost,
+  LONG_BYTES,
   NESTING_MAX,
+  notJson,
   parseInParts,
   shown,
   textOf,
@@ -58,54 +58,33 @@ interface Resource {
 }
 
 /**
- * Decodes a JSON body. Protobuf's own decoder would let pass, or report without naming the field: numbers in quotes,
- * unknown fields, a field given twice, broken JSON and bytes that are not UTF-8.
+ * Decodes a JSON body; a long one step by step, so that other work runs in between. Protobuf's own decoder would let
+ * pass, or report without naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and
+ * bytes that are not UTF-8.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
-export function readJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Message {
-  const text = textOf(bytes);
-  const value = parse(text);
-  const fields = fieldsIn(message, value);
-  checkNothingIsLost(text);
-  return created(message, { value, fields, about });
-}
-
-/** Decodes a JSON body like `readJson`, and lets other work run in between: each step takes long for megabytes. */
-export async function readLongJson(
+export function readJson(
   message: DescMessage,
   bytes: Uint8Array,
   about?: Resource,
-): Promise<Message> {
-  const text = textOf(bytes);
-  const value = await inTimeSlices(parseInParts(text), YIELDING).catch((error) => {
-    throw error instanceof SyntaxError ? notJson(text) : error;
-  });
-  await nextIteration();
-  const fields = await fieldsInSlices(message, value);
-  await nextIteration();
-  await inTimeSlices(checkingNothingIsLost(text), YIELDING);
-  await nextIteration();
-  return created(message, { value, fields, about });
+): Promise<Message> | Message {
+  const reading = readingJson(message, bytes, about);
+  return bytes.length < LONG_BYTES ? toEnd(reading) : inTimeSlices(reading, YIELDING);
 }
 
-/** Checks and reads a message as `fieldsIn` does, but the elements of its lists of messages one by one. */
-async function fieldsInSlices(message: DescMessage, value: unknown): Promise<Fields> {
-  if (!isObject(value)) return fieldsIn(message, value);
-  const beside = { ...value };
-  const lists: { readonly field: DescField; readonly elements: readonly unknown[] }[] = [];
-  for (const [key, inner] of Object.entries(value)) {
-    const field = fieldOf(message, key);
-    if (field?.fieldKind !== "list" || field.message === undefined || !Array.isArray(inner)) continue;
-    beside[key] = [];
-    lists.push({ field, elements: inner });
+function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Generator<void, Message> {
+  const text = textOf(bytes);
+  let value: unknown;
+  try {
+    value = bytes.length < LONG_BYTES ? parseJson(text) : yield* parseInParts(text);
+  } catch (error) {
+    throw error instanceof SyntaxError ? notJson(text) : error;
   }
-  const fields = fieldsIn(message, beside);
-  for (const { field, elements } of lists) {
-    const read = (each: unknown, i: number) => valueIn(field, each, `${field.name}[${i}]`);
-    fields[field.localName] = await mapInTimeSlices(elements, YIELDING, read);
-  }
-  return fields;
+  yield;
+  const fields = yield* fieldsIn(message, value);
+  yield* checkingNothingIsLost(text);
+  return created(message, { value, fields, about });
 }
 
 /** Body that was read, as it was and as its fields. */
@@ -131,7 +110,7 @@ function created(message: DescMessage, { value, fields, about }: ReadBody): Mess
 
 /** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */
 export function readValue(message: DescMessage, value: unknown): Message {
-  return create(message, fieldsIn(message, value));
+  return create(message, toEnd(fieldsIn(message, value)));
 }
 
 /** Finds a field by its name in the contract, or by that of Protobuf's JSON. */
@@ -139,21 +118,11 @@ export function fieldOf(message: DescMessage, key: string): DescField | undefine
   return message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
 }
 
-function parse(json: string): unknown {
-  try {
-    return parseJson(json);
-  } catch {
-    throw notJson(json);
-  }
-}
-
-/** Makes the error for broken JSON. The parser's own message quotes the text. */
-function notJson(json: string): MemoryError {
-  return invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
-}
-
-/** Checks and reads a message; `path` is empty for the body, and `memories[3]` for a part of it. */
-function fieldsIn(message: DescMessage, value: unknown, path = ""): Fields {
+/**
+ * Checks and reads a message, and yields after each element of its lists. `path` is empty for the body, and
+ * `memories[3]` for a part of it.
+ */
+function* fieldsIn(message: DescMessage, value: unknown, path = ""): Generator<void, Fields> {
   if (!isObject(value)) throw invalid(path || "body", `is ${kindOf(value)}; send a JSON object`);
   const fields: Fields = {};
   const seen = new Map<DescField, string>();
@@ -171,7 +140,7 @@ function fieldsIn(message: DescMessage, value: unknown, path = ""): Fields {
     seen.set(field, key);
     // null is Protobuf's way to leave a field out.
     if (inner === null) continue;
-    const read = field.fieldKind === "list" ? listIn(field, inner, name) : valueIn(field, inner, name);
+    const read = field.fieldKind === "list" ? yield* listIn(field, inner, name) : valueIn(field, inner, name);
     // Of a group, only one field may be given. An optional one is a group of its own, which it does not name.
     const { oneof } = field;
     if (oneof === undefined) {
@@ -186,9 +155,14 @@ function fieldsIn(message: DescMessage, value: unknown, path = ""): Fields {
   return fields;
 }
 
-function listIn(field: DescField, value: unknown, name: string): unknown[] {
+function* listIn(field: DescField, value: unknown, name: string): Generator<void, unknown[]> {
   if (!Array.isArray(value)) throw invalid(name, `is ${kindOf(value)}; send an array`);
-  return value.map((each, i) => valueIn(field, each, `${name}[${i}]`));
+  const read: unknown[] = [];
+  for (const [i, each] of value.entries()) {
+    read.push(valueIn(field, each, `${name}[${i}]`));
+    yield;
+  }
+  return read;
 }
 
 function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, name: string): unknown {
@@ -216,7 +190,7 @@ function checkString(name: string, value: unknown): asserts value is string {
 function messageIn(message: DescMessage, value: unknown, name: string): unknown {
   if (message.typeName === FieldMaskSchema.typeName) return maskIn(value, name);
   if (message.typeName in TEXTS) return textIn(message, value, name);
-  if (message.file.proto.package === "recalld.v1") return fieldsIn(message, value, name);
+  if (message.file.proto.package === "recalld.v1") return toEnd(fieldsIn(message, value, name));
   if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
   checkNesting(name, value, 1);
   // A Struct is what its JSON is.

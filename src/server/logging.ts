@@ -26,11 +26,9 @@ export interface Log {
  * main thread or in one that then delays the exit.
  */
 export function openLog(level: string, stream: Writable = process.stderr): Log {
-  let dropped = 0;
-  let untold = 0;
+  let [dropped, told] = [0, 0];
   const drop = () => {
     dropped += 1;
-    untold += 1;
   };
   const write = (line: string) => {
     if (stream.writableLength + line.length > WAITING_BYTES_MAX) drop();
@@ -40,9 +38,9 @@ export function openLog(level: string, stream: Writable = process.stderr): Log {
   // A reader that is gone, or a disk that is full, ends the log and not the service.
   stream.on("error", () => {});
   stream.on("drain", () => {
-    if (untold === 0) return;
-    logger.warn({ lines: untold }, "lines of the log were dropped");
-    untold = 0;
+    if (dropped === told) return;
+    logger.warn({ lines: dropped - told }, "lines of the log were dropped");
+    told = dropped;
   });
   return { logger, dropped: () => dropped };
 }

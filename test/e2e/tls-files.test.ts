@@ -10,6 +10,7 @@ import { runUntilExit, startServer } from "../support/server.js";
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const { folder, file } = certificates();
+const silent = { info() {}, error() {} };
 
 beforeAll(() => {
   writeFileSync(file("text"), "not PEM\n");
@@ -38,7 +39,7 @@ describe("what is wrong is said of", () => {
     ["an empty key", "a.crt", "empty", /^TLS_KEY \S* does not hold a key without a passphrase in PEM$/],
     ["another's key", "a.crt", "b.key", /^TLS_KEY \S*b.key is not the key of TLS_CERT's certificate$/],
   ])("%s", async (_, cert, key, says) => {
-    const opening = openTls({ certFile: file(cert), keyFile: file(key) }, { onRenewed() {}, onTrouble() {} });
+    const opening = openTls({ certFile: file(cert), keyFile: file(key) }, silent);
     await expect(opening).rejects.toThrow(says);
   });
 
@@ -69,16 +70,12 @@ describe("a certificate that is renewed", () => {
 
   it("is served by a server that was only starting", async () => {
     put("a");
-    let renewals = 0;
-    const onRenewed = () => {
-      renewals += 1;
-    };
-    const { tls, close } = await openTls({ certFile: cert, keyFile: key }, { onRenewed, onTrouble() {} });
+    const { follow } = await openTls({ certFile: cert, keyFile: key }, silent);
     put("b");
-    await vi.waitUntil(() => renewals === 1, { timeout: 3 * RENEWAL_LOOK_MS, interval: 50 });
     const serve = vi.fn();
-    tls.onRenewal?.(serve);
-    close();
+    const stop = follow?.(serve);
+    await vi.waitUntil(() => serve.mock.calls.length > 0, { timeout: RENEWAL_LOOK_MS, interval: 50 });
+    await stop?.();
     expect(serve).toHaveBeenCalledExactlyOnceWith({
       cert: readFileSync(file("b.crt")),
       key: readFileSync(file("b.key")),
@@ -89,7 +86,13 @@ describe("a certificate that is renewed", () => {
     put("a");
     const own = await startServer({ env: { TLS_CERT: cert, TLS_KEY: key } });
     const kept = connectTls({ port: own.port, host: "127.0.0.1", rejectUnauthorized: false });
+    const asksOnKept = async () => {
+      kept.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+      expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200/);
+    };
     await once(kept, "secureConnect");
+    // One that says nothing is closed before the second renewal is found.
+    await asksOnKept();
     expect(await served(own.port)).toBe(fingerprintOf("a"));
     writeFileSync(cert, readFileSync(file("b.crt")));
     const wait = { timeout: 3 * RENEWAL_LOOK_MS, interval: 200 };
@@ -98,8 +101,7 @@ describe("a certificate that is renewed", () => {
     put("b");
     await vi.waitFor(async () => expect(await served(own.port)).toBe(fingerprintOf("b")), wait);
     // Existing connections stay open.
-    kept.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
-    expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200/);
+    await asksOnKept();
     kept.destroy();
     expect(own.output().match(/cannot be renewed/g)).toHaveLength(1);
     expect(await own.stop()).toBe(0);

@@ -10,10 +10,7 @@ declare module "node:http" {
   }
 }
 
-/** A request by its connection: only the address of the other side counts. */
-interface Connected {
-  readonly socket: Pick<Socket, "remoteAddress">;
-}
+type Forwarded = Pick<IncomingMessage, "headers"> & { readonly socket: Pick<Socket, "remoteAddress"> };
 
 /** Maximum number of proxies in a chain; earlier entries of the header are ignored. */
 const HOPS_MAX = 32;
@@ -40,7 +37,7 @@ export class TrustedProxies {
    * Returns whose request it is: the address of the connection, or, when that is a trusted proxy, the one
    * that the proxy wrote last in `X-Forwarded-For`, and so on. Whatever an untrusted hop wrote is hearsay.
    */
-  addressOf({ socket, headers }: Pick<IncomingMessage, "headers"> & Connected): string {
+  addressOf({ socket, headers }: Forwarded): string {
     let address = plainAddress(socket.remoteAddress ?? "");
     const forwarded = headers["x-forwarded-for"];
     if (forwarded === undefined) return address;

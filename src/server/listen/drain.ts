@@ -13,8 +13,6 @@ export interface Draining {
   readonly ending: AbortController;
   /** Time that running calls may take, from the end of the notice. */
   readonly timeoutMs: number;
-  /** Called when a phase begins. */
-  onPhase(phase: "notice" | "calls"): void;
 }
 
 /** How to shut the service down. */
@@ -32,18 +30,18 @@ export interface ShutdownOptions {
  */
 export async function drain(
   app: FastifyInstance,
-  { readiness, ending, timeoutMs, onPhase }: Draining,
+  { readiness, ending, timeoutMs }: Draining,
   { noticeMs, force }: ShutdownOptions,
 ): Promise<void> {
   const wasReady = readiness.now();
   readiness.withdraw();
   // A process that was not ready gets no calls: no balancer has to notice.
   if (wasReady && noticeMs > 0) {
-    onPhase("notice");
+    app.log.info({ phase: "notice" }, "stopping");
     // It rejects only if the signal aborts.
     await sleep(noticeMs, undefined, { signal: force }).catch(() => {});
   }
-  onPhase("calls");
+  app.log.info({ phase: "calls" }, "stopping");
   let cut: NodeJS.Timeout | undefined;
   const endCalls = () => {
     ending.abort(toConnectError(unavailable("the server is shutting down")));

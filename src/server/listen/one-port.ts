@@ -134,7 +134,7 @@ export class OnePortServer extends Server {
     for (const socket of [...this.#unopened.values(), ...this.#http2Sockets]) socket.destroy();
   }
 
-  #createTls({ cert, key, onRenewal }: Tls): TlsServer {
+  #createTls({ cert, key, follow }: Tls): TlsServer {
     const server = createTlsServer({
       cert,
       key,
@@ -145,7 +145,8 @@ export class OnePortServer extends Server {
       if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.counts.cutOff.first_bytes += 1;
       socket.destroy();
     });
-    onRenewal?.((files) => server.setSecureContext(files));
+    const stop = follow?.((files) => server.setSecureContext(files));
+    this.once("close", () => stop?.());
     // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
     return server.on("secureConnection", (socket) => this.#sniff(socket));
   }

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import type { FastifyBaseLogger } from "fastify";
 import { every } from "../../concurrency/every.js";
 import { failedPrecondition } from "../../errors.js";
 
@@ -13,9 +14,10 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-/** Certificate to serve, and a way to hear of its renewal. */
+/** Certificate to serve, and a way to follow its renewal. */
 export interface Tls extends TlsFiles {
-  onRenewal?(serve: (files: TlsFiles) => void): void;
+  /** Looks at the files from now on, and calls back with each renewal; returns a function that ends it. */
+  follow?(serve: (files: TlsFiles) => void): () => unknown;
 }
 
 interface FileNames {
@@ -23,48 +25,37 @@ interface FileNames {
   readonly keyFile: string;
 }
 
-export interface TlsOptions {
-  /** Called when the files have changed to something that can be served. */
-  onRenewed(): void;
-  /** Called once when they have changed to something that cannot; the earlier certificate is served on. */
-  onTrouble(error: unknown): void;
-}
-
 /**
- * Reads what HTTPS needs, and keeps looking for a renewal until `close` is called.
+ * Reads what HTTPS needs. A renewal that cannot be served is logged once, and the earlier certificate is served on.
  *
  * @throws MemoryError `failed_precondition`, naming the setting.
  */
 export async function openTls(
   names: FileNames,
-  { onRenewed, onTrouble }: TlsOptions,
-): Promise<{ tls: Tls; close(): void }> {
-  const tls = await read(names);
-  check(tls, names);
-  let [serving, trouble]: [TlsFiles, string | undefined] = [tls, undefined];
-  let serve: (files: TlsFiles) => void = () => {};
-  const look = async () => {
-    const files = await read(names);
-    const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
-    if (!isSame) check(files, names);
-    trouble = undefined;
-    if (isSame) return;
-    serving = files;
-    serve(files);
-    onRenewed();
+  logger: Pick<FastifyBaseLogger, "info" | "error">,
+): Promise<Tls> {
+  const first = await read(names);
+  check(first, names);
+  const follow: Tls["follow"] = (serve) => {
+    let [serving, trouble]: [TlsFiles, string | undefined] = [first, undefined];
+    const look = async () => {
+      const files = await read(names);
+      const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
+      if (!isSame) check(files, names);
+      trouble = undefined;
+      if (isSame) return;
+      serving = files;
+      serve(files);
+      logger.info("the certificate was renewed");
+    };
+    const onTrouble = (error: unknown) => {
+      if (String(error) !== trouble) logger.error({ err: error }, "the certificate cannot be renewed");
+      trouble = String(error);
+    };
+    // It may have been renewed before there was a server: loading the model may take long.
+    return every(look, { everyMs: RENEWAL_LOOK_MS, atOnce: true, onTrouble });
   };
-  const complain = (error: unknown) => {
-    const isNew = String(error) !== trouble;
-    trouble = String(error);
-    if (isNew) onTrouble(error);
-  };
-  const end = every(look, { everyMs: RENEWAL_LOOK_MS, onTrouble: complain });
-  const onRenewal = (callback: typeof serve) => {
-    serve = callback;
-    // Renewed before there was a server: loading the model may take long.
-    if (serving !== tls) callback(serving);
-  };
-  return { tls: { ...tls, onRenewal }, close: () => void end() };
+  return { ...first, follow };
 }
 
 async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {

@@ -6,6 +6,7 @@ import {
   checkingNothingIsLost,
   emptiedBelow,
   LONG_BYTES,
+  notJson,
   parsed,
   parseInParts,
   textOf,
@@ -42,7 +43,7 @@ export async function readMessage(bytes: Uint8Array): Promise<Read> {
   try {
     return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS), YIELDING));
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid("message", "is not JSON");
+    if (error instanceof SyntaxError) throw notJson(text, "message");
     // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.
     const others = emptiedBelow(text, PARAMS_DEPTH);
     if (!(error instanceof MemoryError) || others.length >= LONG_BYTES) throw error;

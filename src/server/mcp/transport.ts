@@ -13,7 +13,7 @@ import { challengeOf } from "../oauth/metadata.js";
 import { type Endpoint, serve } from "../rest/serve.js";
 import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
 import { readMessage } from "./reading.js";
-import { type Ask, ToolError } from "./tools/tool.js";
+import { type Ask, type Refusal, ToolError } from "./tools/tool.js";
 import { type Scope, TOOL_SETS } from "./tools/tools.js";
 
 export interface McpOptions {
@@ -90,9 +90,9 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const { message, loss } = await readMessage(await readBody(call, BODY_BYTES_MAX));
   let isRevoked = false;
   const ask: Ask = async (...asked) => {
-    if (loss !== undefined) throw refusalOf(call, loss);
+    if (loss !== undefined) throw new ToolError(refusalOf(call, loss));
     return askRpc(call, asked, options).catch((error) => {
-      isRevoked ||= error instanceof ToolError && error.code === "unauthenticated";
+      isRevoked ||= error instanceof ToolError && error.refusal.code === "unauthenticated";
       throw error;
     });
   };
@@ -149,22 +149,18 @@ async function askRpc(
   } catch (error) {
     call.error = error;
     const refusal = refusalOf(call, error);
-    const { retryAfterSeconds } = refusal.more;
-    if (retryAfterSeconds !== undefined) outer.setHeader("retry-after", String(retryAfterSeconds));
-    throw refusal;
+    const { retryAfterMs } = refusal;
+    if (retryAfterMs !== undefined) outer.setHeader("retry-after", String(Math.ceil(retryAfterMs / 1000)));
+    throw new ToolError(refusal);
   } finally {
     outer.isReported = false;
     calls.end(call);
   }
 }
 
-/** Converts an error to one that a tool shows its model. */
-function refusalOf(call: Call, error: unknown): ToolError {
-  const { code, rawMessage } = wireErrorOf(call, error);
+/** Converts an error to what a tool shows its model. */
+function refusalOf(call: Call, error: unknown): Refusal {
+  const { code, rawMessage: message } = wireErrorOf(call, error);
   const { reason, retryAfterMs } = error instanceof MemoryError ? error : ({} as Partial<MemoryError>);
-  return new ToolError(codeToString(code), rawMessage, {
-    requestId: call.id,
-    reason,
-    ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
-  });
+  return { code: codeToString(code), message, reason, retryAfterMs, requestId: call.id };
 }

@@ -6,11 +6,6 @@ import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { invalid, MemoryError } from "../../errors.js";
 
-/** Error for a name that leads into a network that is not the internet. */
-class NotPublicAddressError extends Error {
-  override readonly name = "NotPublicAddressError";
-}
-
 /**
  * True if an address is one of the public internet: none of this machine, its network, or a cloud's own
  * services, nor an IPv6 address that stands for such an IPv4 one.
@@ -50,7 +45,7 @@ export function guardedLookup(
     const answerAll = (addresses: readonly LookupAddress[]) => {
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isAllowed(address)))
-        answer(new NotPublicAddressError("the name has an address that is not public"), "");
+        answer(new Error("the name has an address that is not public"), "");
       else if (all === true) answer(null, [...addresses]);
       else answer(null, first.address, first.family);
     };

@@ -9,11 +9,11 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import { readBody, readMessage, readQuery } from "../body.js";
+import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
-import { fieldOf, JSON_OPTIONS, readJson, readLongJson } from "../json.js";
-import { LONG_BYTES, shown } from "../json-text.js";
+import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
+import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
@@ -25,7 +25,6 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   POST: ["application/json"],
   PATCH: ["application/json", "application/merge-patch+json"],
 };
-const JSON_ENCODING = { codec: "json", enveloped: false, header: "content-encoding" } as const;
 
 export function addRest(
   app: FastifyInstance,
@@ -65,10 +64,8 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
   return async (call, request) => {
     refuseQuery(request);
     call.isPatch = isPatch;
-    if (!hasFields) return readMessage(call, { message, encoding: JSON_ENCODING, bytesMax });
     const bytes = await readBody(call, bytesMax);
-    const about = { path: fieldsIn(request), isPatch };
-    return bytes.length < LONG_BYTES ? readJson(message, bytes, about) : readLongJson(message, bytes, about);
+    return readJson(message, bytes, hasFields ? { path: fieldsIn(request), isPatch } : undefined);
   };
 }
 

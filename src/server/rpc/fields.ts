@@ -1,13 +1,10 @@
 import type { DescEnum, DescField } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  type ListMemoriesRequest_Order,
   ListMemoriesRequest_OrderSchema,
   type RecallRequest,
-  type RecallRequest_Mode,
   RecallRequest_ModeSchema,
   RecallResultSchema,
-  type Secrets_OnSecret,
   Secrets_OnSecretSchema,
   Similarity_OnSimilarSchema,
   type StoreItem,
@@ -17,16 +14,14 @@ import {
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
-import type { Order } from "../../memory/operations/list.js";
-import type { RecallMode } from "../../memory/operations/ports.js";
 import type { Found } from "../../memory/operations/recall/found.js";
 import type { BatchMemory } from "../../memory/operations/store-batch.js";
 import type { MemoryRequest, StoredMemory } from "../../memory/operations/store-item.js";
 import type { Result } from "../../memory/operations/write.js";
 import type { Measured, Projected } from "../../memory/ports/log.js";
-import type { OnSecret, Redacted } from "../../memory/requests/handle-secrets.js";
+import type { Redacted } from "../../memory/requests/handle-secrets.js";
 import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
-import { type Expiry, instantOf } from "../../memory/requests/times.js";
+import { type Expiry, instantOf, parseTimeOfYears } from "../../memory/requests/times.js";
 import { etagOf } from "../../memory/versions/current-version.js";
 import type { Shown } from "../../memory/versions/fetch.js";
 import { storedJson } from "./stored-json.js";
@@ -55,14 +50,9 @@ export function chosen<T extends string>(
   throw invalid(field, `is ${between} ${names.at(-1)}`);
 }
 
-const ON_SECRET = { choices: Secrets_OnSecretSchema, words: ["store", "redact", "refuse"] } as const;
+export const ON_SECRET = { choices: Secrets_OnSecretSchema, words: ["store", "redact", "refuse"] } as const;
 const ON_CONFLICT = { choices: StoreRequest_OnConflictSchema, words: ["refuse", "replace", "keep"] } as const;
 const ON_SIMILAR = { choices: Similarity_OnSimilarSchema, words: ["store", "keep", "supersede"] } as const;
-
-/** Translates what is done with secrets; undefined is the server's way. */
-export function onSecretOf(value: Secrets_OnSecret): OnSecret | undefined {
-  return chosen("on_secret", value, ON_SECRET);
-}
 
 /** Translates a memory to store, by itself or in a batch, which lists no similar ones. */
 export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
@@ -74,7 +64,7 @@ export function memoryToStore(asked: StoreRequest | StoreItem): MemoryRequest {
     externalId,
     supersedes,
     eventAtMs: eventAtMsOf(asked),
-    onSecret: onSecretOf(asked.onSecret),
+    onSecret: chosen("on_secret", asked.onSecret, ON_SECRET),
     onConflict: chosen("on_conflict", asked.onConflict, ON_CONFLICT),
     expiry: expiryOf(asked.expiry),
     similarAbove,
@@ -146,18 +136,10 @@ export function batchResult(result: Result<StoredMemory>) {
   return { result: { case: "stored", value: storedOf(result.stored) } } as const;
 }
 
-/** First and last second of a Timestamp, since 1970. */
-const SECONDS_MIN = -62_135_596_800n;
-const SECONDS_MAX = 253_402_300_799n;
-
 /** Fields of a result, by their names in this language. */
 const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
 
-const MODES = { choices: RecallRequest_ModeSchema, words: ["cosine", "hybrid"] } as const;
-
-export function modeOf(mode: RecallRequest_Mode): RecallMode | undefined {
-  return chosen("mode", mode, MODES);
-}
+export const MODES = { choices: RecallRequest_ModeSchema, words: ["cosine", "hybrid"] } as const;
 
 /** Translates how much the age of memories counts. */
 export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyRequest | undefined {
@@ -173,22 +155,15 @@ export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyR
 /** Reads a time as an instant in milliseconds since 1970; see `instantOf`. */
 export function timeOf(field: string, time: Timestamp | undefined): number | undefined {
   if (time === undefined) return undefined;
-  if (isValid(time)) return instantOf({ seconds: Number(time.seconds), nanos: time.nanos });
-  throw invalid(field, "is not a time from the year 1 to the year 9999");
+  const ms = msOf(field, time);
+  parseTimeOfYears(field, Math.floor(ms));
+  return ms;
 }
 
-function isValid({ seconds, nanos }: Timestamp): boolean {
-  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
-}
-
-const ORDERS = {
+export const ORDERS = {
   choices: ListMemoriesRequest_OrderSchema,
   words: ["newest", "oldest", "event-newest", "event-oldest"],
 } as const;
-
-export function orderOf(order: ListMemoriesRequest_Order): Order {
-  return chosen("order", order, ORDERS) ?? "newest";
-}
 
 /** Lists the texts of a memory, which its answer holds. */
 export function textsOf({ text, metadata }: Projected["text"]): string[] {

@@ -25,16 +25,17 @@ import type { Calls } from "../calls.js";
 import {
   batchMemories,
   batchResult,
+  chosen,
   detailsOf,
   eventAtMsOf,
   expiryOf,
   foundOf,
+  MODES,
   measured,
   memoryOf,
   memoryToStore,
-  modeOf,
-  onSecretOf,
-  orderOf,
+  ON_SECRET,
+  ORDERS,
   problemOf,
   recencyOf,
   redactedOf,
@@ -96,7 +97,7 @@ export function memoryService(
         ...asked,
         idempotencyKey: idempotencyKey(call),
         expiry: expiryOf(asked.expiry),
-        onSecret: onSecretOf(asked.onSecret),
+        onSecret: chosen("on_secret", asked.onSecret, ON_SECRET),
         eventAtMs: eventAtMsOf(asked),
         mask: updateMask?.paths,
         // A patch that says null of all metadata removes it.
@@ -126,7 +127,7 @@ export function memoryService(
         likeId: asked.likeId,
         alsoIn,
         topK,
-        mode: modeOf(asked.mode),
+        mode: chosen("mode", asked.mode, MODES),
         explain: asked.explain,
         maxTokens: asked.maxTokens,
         neighbors,
@@ -207,7 +208,7 @@ export function memoryService(
     },
     async listMemories(asked, call) {
       call.hold(PAGE_BYTES);
-      const request = { ...asked, ...common(call), order: orderOf(asked.order) };
+      const request = { ...asked, ...common(call), order: chosen("order", asked.order, ORDERS) ?? "newest" };
       const { items, nextPageToken } = await listMemories(ports, request);
       await hold(call, items.flatMap(textsOf), PAGE_BYTES);
       return { memories: items.map(memoryOf), namespace: asked.namespace, nextPageToken };

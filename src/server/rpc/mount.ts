@@ -248,10 +248,7 @@ function bodyFor(
   const body = request.body as AsyncIterable<Uint8Array>;
   request.contextValues?.set(inputKey, { message: method.input, encoding, bytesMax, body });
   header.delete("content-length");
-  if (!enveloped && header.get("content-encoding") === "gzip") {
-    header.delete("content-encoding");
-    answerZipped(header);
-  }
+  if (!enveloped && header.get("content-encoding") === "gzip") header.delete("content-encoding");
   if (method.methodKind !== "unary") return createAsyncIterable([]);
   return createAsyncIterable([enveloped ? encodeEnvelope(0, EMPTY[codec]) : EMPTY[codec]]);
 }
@@ -267,16 +264,8 @@ function emptyQuery(request: UniversalServerRequest, messages: Omit<Messages, "e
   request.contextValues?.set(inputKey, { ...messages, encoding, body, url: request.url });
   query.set("message", EMPTY[codec].toString());
   query.delete("base64");
-  if (query.get("compression") === "gzip") {
-    query.delete("compression");
-    answerZipped(request.header);
-  }
+  if (query.get("compression") === "gzip") query.delete("compression");
   request.url = url.href;
-}
-
-/** Has Connect compress its answer as the request was, unless the client says what it accepts. */
-function answerZipped(header: Headers): void {
-  if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
 }
 
 /** Explains a bare 415, in the form of the request's protocol. */

@@ -108,18 +108,15 @@ function withImports(
   return seen;
 }
 
-/** Lists a type's full name and those of its members. */
+/** Lists a type's full name and those of its members. Values of an enum stand beside it, as in C++. */
 function namesIn(type: DescMessage | DescEnum | DescExtension | DescService): string[] {
-  const within = (scope: string, members: readonly { name: string }[]) =>
-    members.map(({ name }) => (scope === "" ? name : `${scope}.${name}`));
-  switch (type.kind) {
-    case "message":
-      return [type.typeName, ...within(type.typeName, type.members)];
-    case "service":
-      return [type.typeName, ...within(type.typeName, type.methods)];
-    case "enum": // its values stand beside it, as in C++
-      return [type.typeName, ...within(type.parent?.typeName ?? type.file.proto.package, type.values)];
-    case "extension":
-      return [type.typeName];
-  }
+  const { typeName } = type;
+  const scope = type.kind === "enum" ? typeName.slice(0, typeName.lastIndexOf(".")) : typeName;
+  return [typeName, ...membersOf(type).map(({ name }) => `${scope}.${name}`)];
+}
+
+function membersOf(type: DescMessage | DescEnum | DescExtension | DescService): readonly { name: string }[] {
+  if (type.kind === "message") return type.members;
+  if (type.kind === "service") return type.methods;
+  return type.kind === "enum" ? type.values : [];
 }

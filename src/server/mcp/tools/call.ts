@@ -1,6 +1,14 @@
 import { didYouMean } from "../../../suggest.js";
 import { shown } from "../../json-text.js";
-import { type Ask, type Json, NAMESPACE_DEFAULT, TOKENS, type Tool, ToolError } from "./tool.js";
+import {
+  type Ask,
+  type Json,
+  NAMESPACE_DEFAULT,
+  type Refusal,
+  TOKENS,
+  type Tool,
+  ToolError,
+} from "./tool.js";
 import type { Scope } from "./tools.js";
 
 /** Result of a tool's call, as the protocol has it. */
@@ -35,7 +43,7 @@ export async function callTool(
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return refused(error);
+    return refused(error.refusal);
   }
 }
 
@@ -56,17 +64,16 @@ function checkNames({ name, input }: Tool, args: Json): void {
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */
-export function refused(error: ToolError): ToolResult {
-  return { content: [{ type: "text", text: errorText(error) }], isError: true };
+export function refused(refusal: Refusal): ToolResult {
+  return { content: [{ type: "text", text: errorText(refusal) }], isError: true };
 }
 
 /** Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. */
 function namespaceOf({ namespace: fixed }: Scope, asked: unknown, { also_in: others }: Json): string {
   if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
   if (fixed !== undefined && (others !== undefined || (asked !== undefined && asked !== fixed))) {
-    throw new ToolError("permission_denied", `this connection is for the namespace ${fixed} alone`, {
-      reason: "KEY_OTHER_NAMESPACE",
-    });
+    const message = `this connection is for the namespace ${fixed} alone`;
+    throw new ToolError({ code: "permission_denied", message, reason: "KEY_OTHER_NAMESPACE" });
   }
   return fixed ?? asked ?? NAMESPACE_DEFAULT;
 }
@@ -79,13 +86,12 @@ function budgetOf(asked: unknown): number {
 }
 
 function wrong(message: string): ToolError {
-  return new ToolError("invalid_argument", message);
+  return new ToolError({ code: "invalid_argument", message });
 }
 
-function errorText({ code, message, more }: ToolError): string {
-  const { reason, retryAfterSeconds, requestId } = more;
+function errorText({ code, message, reason, retryAfterMs, requestId }: Refusal): string {
   const advice = BY_REASON[reason ?? ""] ?? BY_CODE[code] ?? "Tell the user.";
-  const wait = retryAfterSeconds === undefined ? "" : ` Wait ${retryAfterSeconds} s first.`;
+  const wait = retryAfterMs === undefined ? "" : ` Wait ${Math.ceil(retryAfterMs / 1000)} s first.`;
   const id = code === "internal" && requestId !== undefined ? ` Request id: ${requestId}.` : "";
   return `${message} (${code}${reason === undefined ? "" : `, ${reason}`}). ${advice}${wait}${id}`;
 }

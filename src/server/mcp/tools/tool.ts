@@ -6,7 +6,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** RPC that a tool asks, by its name in MemoryService. */
 type Rpc = Capitalize<keyof typeof MemoryService.method>;
 
-/** Asks an RPC of MemoryService, and returns its answer in JSON. @throws Refusal */
+/** Asks an RPC of MemoryService, and returns its answer in JSON. @throws ToolError */
 export type Ask = (rpc: Rpc, request: Json) => Promise<Json>;
 
 export interface ToolCall {
@@ -45,21 +45,22 @@ export interface Tool {
   run(call: ToolCall): Promise<Json>;
 }
 
-/** Error that an RPC answered. */
+/** What kept a tool from its answer. */
+export interface Refusal {
+  /** Code as in the answers: `not_found`. */
+  readonly code: string;
+  readonly message: string;
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** Ends a tool's call, and is shown to the model. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 
-  constructor(
-    /** Code as in the answers: `not_found`. */
-    readonly code: string,
-    message: string,
-    readonly more: {
-      readonly reason?: string | undefined;
-      readonly retryAfterSeconds?: number | undefined;
-      readonly requestId?: string | undefined;
-    } = {},
-  ) {
-    super(message);
+  constructor(readonly refusal: Refusal) {
+    super(refusal.message);
   }
 }
 
