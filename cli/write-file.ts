@@ -3,7 +3,6 @@ import {
   createWriteStream,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readlinkSync,
   renameSync,
@@ -15,6 +14,7 @@ import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { finished, pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
+import { makeFolder } from "../src/make-folder.js";
 import { orUsageError, UsageError } from "./failure.js";
 
 /** Links that are followed, as the system does. */
@@ -42,7 +42,7 @@ export function writeWhole(path: string, json: object): void {
   const target = followLinks(path, path);
   const draft = `${target}.${process.pid}`;
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(target));
     writeFileSync(draft, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o600, flush: true });
     renameSync(draft, target);
   } catch (error) {
@@ -59,7 +59,7 @@ export function writeWhole(path: string, json: object): void {
 export async function withLock(path: string, work: () => void): Promise<void> {
   const lock = `${path}.lock`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     while (!tryLock(lock)) await pause(LOOK_MS);
   } catch (error) {
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);

@@ -1,5 +1,5 @@
 import { Console } from "node:console";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../../src/admin/command-line.js";
 import type { Service } from "../../src/compose.js";
 import { isUnavailable, MemoryError, unavailable } from "../../src/errors.js";
+import { makeFolder } from "../../src/make-folder.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
 import { askOwner, FolderInUseError } from "../../src/storage/local/owner/owner.js";
 import { EXIT, failureOf } from "../failure.js";
@@ -70,7 +71,7 @@ function finding({ url }: Options): () => Promise<Server> {
   }
   const data = env.XDG_DATA_HOME || join(homedir(), ".local", "share");
   const dataDir = env.DATA_DIR || join(data, "recalld");
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   return () => findShared(dataDir);
 }
 

@@ -9,7 +9,7 @@ import { REASONS } from "../../src/errors.js";
 import { commentOf } from "../openapi/contract.js";
 import { WRITES } from "../openapi/errors.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
-import { contractTypes, unary } from "./types.js";
+import { CODES, contractTypes, unary } from "./types.js";
 
 const HEAD = `"""Types of the contract. Generated from proto/ by scripts/generate-client.ts: \`npm run generate\`."""
 
@@ -76,8 +76,10 @@ export function pythonContract(service: DescService): string {
     ...found.filter((desc) => desc.kind === "enum").map(enumType),
     ...messages.map((desc) => (isRequest(desc) ? requestType(desc) : answerType(desc, outputs))),
   ];
-  const names = ["Answered", "Json", "Metadata", "Reason", ...found.map(({ name }) => name)];
-  return [HEAD, ...types, reasons(), parts(messages), methods(service), exported(names)].join("\n\n");
+  const names = ["Answered", "ErrorCode", "Json", "Metadata", "Reason", ...found.map(({ name }) => name)];
+  return [HEAD, ...types, codes(), reasons(), parts(messages), methods(service), exported(names)].join(
+    "\n\n",
+  );
 }
 
 function enumType(choice: DescEnum): string {
@@ -134,6 +136,11 @@ function elementType({ message, enum: choice, scalar, name }: DescField, asked: 
 function exported(names: readonly string[]): string {
   const sorted = [...names].sort();
   return `__all__ = [\n${sorted.map((name) => `    "${name}",\n`).join("")}]\n`;
+}
+
+function codes(): string {
+  const lines = CODES.map((name) => `    "${name}",\n`);
+  return `ErrorCode = Literal[\n${lines.join("")}]\n"""Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means."""\n`;
 }
 
 function reasons(): string {

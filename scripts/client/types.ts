@@ -5,6 +5,8 @@ import {
   type DescService,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { REASONS } from "../../src/errors.js";
 import { commentOf, isHarmless, rpcPath } from "../openapi/contract.js";
 import { WRITES } from "../openapi/errors.js";
@@ -51,7 +53,15 @@ export function contractModule(services: readonly DescService[]): string {
   const types = [...found.values()].map((desc) =>
     desc.kind === "message" ? messageType(desc) : enumType(desc),
   );
-  const constants = [paths(calls), writes(), once(calls), reasons(), longFields(found), firstFields(calls)];
+  const constants = [
+    paths(calls),
+    writes(),
+    once(calls),
+    codes(),
+    reasons(),
+    longFields(found),
+    firstFields(calls),
+  ];
   return inCamelCase([HEAD, ...types, methodsType(calls), ...constants].join("\n"), found);
 }
 
@@ -147,6 +157,16 @@ function once(calls: Calls): string {
 function writes(): string {
   const names = WRITES.map((name) => `"${name}"`).join(", ");
   return `/** Calls that change something. Each has a key, so that no retry does it twice. */\nexport const WRITES: readonly string[] = [${names}];\n`;
+}
+
+/** Names of the codes of the Connect protocol, which are all that a call can end with. */
+export const CODES: readonly string[] = Object.values(Code)
+  .filter((code): code is Code => typeof code === "number")
+  .map(codeToString);
+
+function codes(): string {
+  const lines = CODES.map((name) => `  "${name}",\n`);
+  return `/** Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means. */\nexport const ERROR_CODES = [\n${lines.join("")}] as const;\n\nexport type ErrorCode = (typeof ERROR_CODES)[number];\n`;
 }
 
 function reasons(): string {

@@ -1,10 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import { FREE } from "../accounts/plan.js";
 import { operate } from "../admin/operations.js";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
 import { isUnavailable, unavailable } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import { dropAll } from "../memory/erasure/drop.js";
 import type { ErasurePorts } from "../memory/erasure/erase.js";
 import { indexStatus } from "../memory/log/index-status.js";
@@ -40,7 +40,7 @@ export async function openAdminClient(
   const openAsOwner = async (): Promise<AdminClient> => {
     // The embedded database owns its folder by itself.
     if (here === undefined) return openHere(config, { creates });
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     return { ask: here.ask, close: await claim({ dataDir }) };
   };
   const askTheOwner: Answering = async (request) => {

@@ -1,10 +1,11 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import { eraseUnreadable, openIndexes } from "../index/open.js";
 import { openUsearch, type UsearchOptions } from "../index/vectors/usearch.js";
+import { makeFolder } from "../make-folder.js";
 import type { Indexes } from "../memory/ports/index.js";
 import { openLocal } from "../storage/local/open.js";
 import { type Answering, claim } from "../storage/local/owner/owner.js";
@@ -42,7 +43,7 @@ export async function ownIndexFiles(
 ): Promise<void> {
   try {
     if (!exclusive) {
-      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+      makeFolder(dataDir);
       closers.push(await claim({ dataDir, answer }));
     }
     await eraseUnreadable(indexFolder(dataDir));

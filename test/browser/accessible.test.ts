@@ -128,6 +128,19 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(320);
       expect(await page.evaluate(CUT_OFF), name).toEqual([]);
     }
+    // The facts of a memory take as many lines as they need.
+    const metadata = {
+      a: "the calendar of the family",
+      b: "a list of ten things",
+      c: "a third",
+      d: "a fourth",
+    };
+    await caller.store({ text: "tea", namespace: NAMESPACE, metadata });
+    await visit(page, server.url, `memories/${NAMESPACE}?columns=["a","b","c","d"]`);
+    const cut = `[...document.querySelectorAll(".memories tbody tr")]
+      .filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)
+      .map(({ textContent }) => textContent)`;
+    expect(await page.evaluate(cut)).toEqual([]);
     await page.context().close();
   }, 120_000);
 

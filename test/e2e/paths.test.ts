@@ -166,3 +166,21 @@ it("says of a filter in a query that it is no JSON, and how deep metadata may be
   const deep = await post("/store", { namespace: "n", text: "tea", metadata });
   expect(await deep.json()).toMatchObject({ message: "metadata is more than 16 levels deep" });
 });
+
+it.each(["If-Match", "If-None-Match", "If-Unmodified-Since"])(
+  "changes nothing under a condition that it does not read, %s",
+  async (name) => {
+    const text = "Ana plays the cello.";
+    const { id } = await answerOf<{ id: string }>(await post("/store", { namespace: "conditions", text }));
+    const path = `${server.url}/namespaces/conditions/memories/${id}`;
+    const headers = { authorization: `Bearer ${key}`, [name]: "*" };
+    for (const method of ["PATCH", "DELETE"]) {
+      const own = method === "PATCH" ? { "content-type": "application/json" } : {};
+      const body = method === "PATCH" ? '{"metadata":{"a":1}}' : null;
+      const refused = await fetch(path, { method, headers: { ...headers, ...own }, body });
+      expect(await refused.json()).toMatchObject({ code: "invalid_argument", field: name });
+    }
+    const read = await answerOf<{ memory: object }>(await fetch(path, { headers }));
+    expect(read.memory).toMatchObject({ text, metadata: {} });
+  },
+);

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { writeLogin } from "../../cli/profile.js";
 import { openTarget, withLock, writeLines, writeWhole } from "../../cli/write-file.js";
+import { makeFolder } from "../../src/make-folder.js";
 
 /** Lines that come one after another, as those of a server do. */
 async function* slowly(lines: readonly string[]) {
@@ -106,4 +107,22 @@ it("one alone removes the lock of a process that died: another would remove that
   await rm(`${path}.lock.stale`);
   await worked;
   expect(work).toHaveBeenCalledOnce();
+});
+
+// Node's own recursive mkdir would never end, and neither would this process.
+it.runIf(existsSync("/proc/self"))(
+  "a folder below one that can hold none is refused, and not tried for ever",
+  () => {
+    expect(() => makeFolder("/proc/.config/recalld")).toThrow("ENOENT");
+  },
+);
+
+it("a folder is its owner's alone, those above it too, and one that is there or a file in the way is left", async () => {
+  const folder = await aFolder();
+  const made = join(folder, "a", "b");
+  makeFolder(made);
+  makeFolder(made);
+  for (const path of [made, join(folder, "a")]) expect((await stat(path)).mode & 0o777).toBe(0o700);
+  await writeFile(join(made, "file"), "");
+  expect(() => makeFolder(join(made, "file", "c"))).toThrow("ENOTDIR");
 });

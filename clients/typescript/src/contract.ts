@@ -984,6 +984,28 @@ export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory",
 /** Calls that change an account. They take no key, so an attempt whose answer is lost may have done it. */
 export const ONCE: readonly string[] = ["SignUp", "CreateKey", "RevokeKey", "CloseAccount"];
 
+/** Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means. */
+export const ERROR_CODES = [
+  "canceled",
+  "unknown",
+  "invalid_argument",
+  "deadline_exceeded",
+  "not_found",
+  "already_exists",
+  "permission_denied",
+  "resource_exhausted",
+  "failed_precondition",
+  "aborted",
+  "out_of_range",
+  "unimplemented",
+  "internal",
+  "unavailable",
+  "data_loss",
+  "unauthenticated",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
 /** Constants that programs can branch on. Servers may know further ones. */
 export type Reason =
   /** All calls of the account's plan are used. */

@@ -1,26 +1,4 @@
-import type { Reason } from "./contract.js";
-
-/** Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means. */
-export const ERROR_CODES = [
-  "canceled",
-  "unknown",
-  "invalid_argument",
-  "deadline_exceeded",
-  "not_found",
-  "already_exists",
-  "permission_denied",
-  "resource_exhausted",
-  "failed_precondition",
-  "aborted",
-  "out_of_range",
-  "unimplemented",
-  "internal",
-  "unavailable",
-  "data_loss",
-  "unauthenticated",
-] as const;
-
-export type ErrorCode = (typeof ERROR_CODES)[number];
+import type { ErrorCode, Reason } from "./contract.js";
 
 export interface ErrorFacts {
   /** Constant that programs can branch on. Servers may know others than this version of the client. */

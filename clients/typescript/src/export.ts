@@ -1,5 +1,5 @@
-import type { ExportMemoriesRequest, Metadata } from "./contract.js";
-import { type ErrorCode, RecalldError } from "./errors.js";
+import type { ErrorCode, ExportMemoriesRequest, Metadata } from "./contract.js";
+import { RecalldError } from "./errors.js";
 import { checkRequest, fromWire, parsed } from "./json.js";
 import type { Settings } from "./options.js";
 import { errorOf } from "./refusal.js";

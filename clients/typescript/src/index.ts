@@ -3,7 +3,7 @@ export type { Answer, Answered } from "./call.js";
 export { Recalld } from "./client.js";
 export type { Clock } from "./clock.js";
 export type * from "./contract.js";
-export { type ErrorCode, type ErrorFacts, RecalldError } from "./errors.js";
+export { type ErrorFacts, RecalldError } from "./errors.js";
 export type { Export, ExportedMemory } from "./export.js";
 export type { NamespaceClient } from "./namespace.js";
 export type { CallOptions, Fetch, RecalldOptions } from "./options.js";

@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode, RecalldError } from "./errors.js";
+import { ERROR_CODES, type ErrorCode } from "./contract.js";
+import { RecalldError } from "./errors.js";
 import { fieldPath } from "./json.js";
 
 /** Codes for answers that are not recalld's own, such as a proxy's: those of the Connect protocol. */

@@ -37,6 +37,7 @@ export function addRest(
     const { form } = route;
     const answer: Endpoint["answer"] = async (call, reply) => {
       await calls.begin(call);
+      refuseConditions(reply.request);
       call.message = await read(call, reply.request);
       if (form !== undefined)
         return sendStream(method(call.message as never, call), { call, reply, form, output });
@@ -48,6 +49,16 @@ export function addRest(
     const credential = name === SIGN_UP ? undefined : "either";
     serve(app, { method: verb, url, name, streams, credential, takes: TYPES[verb], answer }, calls);
   }
+}
+
+/** Headers of HTTP that a change depends on. */
+const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
+
+/** Refuses a condition that would be ignored in silence: the change would be made that the caller guards against. */
+function refuseConditions({ method, headers }: FastifyRequest): void {
+  const name = CONDITIONS.find((each) => headers[each.toLowerCase()] !== undefined);
+  if (method !== "GET" && name !== undefined)
+    throw invalid(name, "is not read here; UpdateMemory takes a memory's etag in its body");
 }
 
 type Read = (call: Call, request: FastifyRequest) => Promise<Message> | Message;

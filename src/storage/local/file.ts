@@ -11,8 +11,6 @@ export const LOCK = `${FILE}-lock`;
 export const COMPACTING = `compact-${FILE}`;
 /** Prefix of the folder in which a restore puts a database together until it is found to be whole. */
 export const RESTORING = "restoring-";
-/** Mode of created folders: texts are private, so only this user has access. */
-export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
 /** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
 const DATABASES_MAX = 32;

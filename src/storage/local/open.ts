@@ -1,14 +1,15 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts, LocalGrants } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
-import { FILE, FOLDER_MODE, openFile, removeDrafts } from "./file.js";
+import { FILE, openFile, removeDrafts } from "./file.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
@@ -39,7 +40,7 @@ export async function openLocal(options: LocalOptions): Promise<Storage> {
   const { dataDir, answer, creates = true } = options;
   try {
     if (!creates) await expectLocal(dataDir);
-    await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
+    makeFolder(dataDir);
     const release = await claim({ dataDir, answer });
     return await open(options, release).catch(async (error) => {
       await release();

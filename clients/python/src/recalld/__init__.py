@@ -3,7 +3,7 @@
 from . import _contract
 from ._async import AsyncExport, AsyncRecalld
 from ._contract import *
-from ._errors import ErrorCode, RecalldError
+from ._errors import RecalldError
 from ._export import ExportedMemory
 from ._options import CallOptions
 from ._pages import AsyncPages, Pages
@@ -17,7 +17,6 @@ __all__ = [
     "CallOptions",
     "Deleted",
     "Dropped",
-    "ErrorCode",
     "Export",
     "ExportedMemory",
     "Heartbeat",

@@ -919,6 +919,27 @@ class ExportMemoriesRequest(TypedDict):
     """Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty."""
 
 
+ErrorCode = Literal[
+    "canceled",
+    "unknown",
+    "invalid_argument",
+    "deadline_exceeded",
+    "not_found",
+    "already_exists",
+    "permission_denied",
+    "resource_exhausted",
+    "failed_precondition",
+    "aborted",
+    "out_of_range",
+    "unimplemented",
+    "internal",
+    "unavailable",
+    "data_loss",
+    "unauthenticated",
+]
+"""Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means."""
+
+
 Reason = Literal[
     # All calls of the account's plan are used.
     "QUOTA_EXHAUSTED",
@@ -1043,6 +1064,7 @@ __all__ = [
     "DeleteNamespaceResponse",
     "DeleteNamespacesRequest",
     "DeleteNamespacesResponse",
+    "ErrorCode",
     "Explanation",
     "ExportMemoriesRequest",
     "FoundSecret",

@@ -4,27 +4,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping
-from typing import Any, Literal
-
-ErrorCode = Literal[
-    "canceled",
-    "unknown",
-    "invalid_argument",
-    "deadline_exceeded",
-    "not_found",
-    "already_exists",
-    "permission_denied",
-    "resource_exhausted",
-    "failed_precondition",
-    "aborted",
-    "out_of_range",
-    "unimplemented",
-    "internal",
-    "unavailable",
-    "data_loss",
-    "unauthenticated",
-]
-"""Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means."""
+from typing import Any
 
 # Codes after which the same call may succeed.
 PASSING = frozenset({"unavailable", "deadline_exceeded", "resource_exhausted"})

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast, get_args
 
+from ._contract import ErrorCode
 from ._effects import Reply
-from ._errors import ErrorCode, RecalldError
+from ._errors import RecalldError
 
 # Codes for answers that are not recalld's own, such as a proxy's: those of the Connect protocol.
 BY_STATUS = {

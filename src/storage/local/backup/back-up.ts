@@ -1,8 +1,9 @@
-import { chmod, lstat, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { chmod, lstat, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
-import { FILE, FILE_MODE, FOLDER_MODE, LOCK } from "../file.js";
+import { makeFolder } from "../../../make-folder.js";
+import { FILE, FILE_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
 const LOOK_MS = 500;
@@ -50,7 +51,7 @@ export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Pro
 }
 
 async function draftOf(folder: string): Promise<string> {
-  await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
+  makeFolder(dirname(folder));
   return mkdtemp(`${folder}.partial-`);
 }
 

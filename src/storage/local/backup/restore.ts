@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, mkdtemp, readdir } from "node:fs/promises";
+import { copyFile, link, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
+import { makeFolder } from "../../../make-folder.js";
 import { findDamage } from "../check/check-file.js";
-import { FILE, FOLDER_MODE, RESTORING, removeDrafts } from "../file.js";
+import { FILE, RESTORING, removeDrafts } from "../file.js";
 import { claim, isOfOwners } from "../owner/owner.js";
 import { type BackupManifest, checkSum, damaged, flush, readManifest } from "./manifest.js";
 
@@ -40,7 +41,7 @@ export function restore(options: RestoreOptions): Promise<Restored> {
 async function restoreWhole(options: RestoreOptions): Promise<Restored> {
   const { backup, dataDir } = options;
   const manifest = await readManifest(backup);
-  await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
+  makeFolder(dataDir);
   await expectEmpty(dataDir);
   const release = await claim({ dataDir });
   try {

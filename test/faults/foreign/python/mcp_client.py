@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 # As the client calls them: by a handshake, as in 2025, or of this version without one.
 MODES = {"legacy": "2025-11-25", "2026-07-28": "2026-07-28", "auto": "2026-07-28"}
-TOOLS = [f"memory_{name}" for name in ("store", "recall", "list", "update", "forget", "namespaces")]
+TOOLS = [f"memory_{name}" for name in ("store", "recall", "list", "update", "update_many", "forget", "namespaces")]
 TIMEOUT_S = 120
 calls = 0
 

@@ -1,6 +1,6 @@
 import type { PutOperation } from "@langchain/langgraph-checkpoint";
-import type { StoreItem } from "../../contract.js";
-import { type ErrorCode, RecalldError } from "../../errors.js";
+import type { ErrorCode, StoreItem } from "../../contract.js";
+import { RecalldError } from "../../errors.js";
 import { mapBounded, partsOf } from "./bounded.js";
 import { memoryOf, type Value } from "./items.js";
 import { idOf, nameOf } from "./names.js";
