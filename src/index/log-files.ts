@@ -14,6 +14,8 @@ import {
 /** Time without a change after which manifests are written again, and the longest that they are out of date. */
 const QUIET_MS = 5_000;
 const UNPUBLISHED_MS_MAX = 60_000;
+/** Entries of the log that a manifest may lack: removals among them are read again when the index is opened. */
+const UNPUBLISHED_ENTRIES_MAX = 4_096;
 
 const NONE: Mark = { sequence: 0, opId: "" };
 
@@ -34,7 +36,7 @@ export interface LogFilesOptions {
  * file in which that fails is erased.
  */
 export class LogFiles {
-  /** Entry of the log up to which it has been applied. */
+  /** Entry of the log up to which it has been applied to all files. */
   applied: Mark = NONE;
   /** Entry of the log up to which memories may have been erased before they were read from it. */
   end: Mark = NONE;
@@ -77,20 +79,20 @@ export class LogFiles {
   keep(segment: Filed, file: SegmentFile, found: Found): void {
     this.#files.set(segment, file);
     this.#restored.push(found);
-    const { applied, end, lived } = found.manifest;
-    if (applied.sequence > this.applied.sequence) this.applied = applied;
-    if (end !== undefined && end.sequence > this.end.sequence) this.end = end;
+    const { applied, end = applied, lived } = found.manifest;
+    if (this.#restored.length === 1 || applied.sequence < this.applied.sequence) this.applied = applied;
+    if (end.sequence > this.end.sequence) this.end = end;
     for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
   }
 
   /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
-  async eraseOthers(): Promise<Pick<RestoredIndex, "marks" | "removed">> {
+  async eraseOthers(): Promise<Omit<RestoredIndex, "upto">> {
     if (this.folder !== undefined) await eraseOthers(this.folder, this.#restored);
     const marks = this.#restored.flatMap(({ manifest: { applied, end } }) => [
       applied,
       ...(end ? [end] : []),
     ]);
-    return { marks, removed: this.#removedSince };
+    return { applied: this.applied.sequence, marks, removed: this.#removedSince };
   }
 
   /**
@@ -103,6 +105,7 @@ export class LogFiles {
     const writing = file
       .write()
       .then(() => this.#publish(segment, file))
+      .then(() => this.#publishSoon())
       .catch(async (error) => {
         await this.#eraseInstead(file);
         throw error;
@@ -166,7 +169,7 @@ export class LogFiles {
   async close({ keeps }: { keeps: boolean }): Promise<void> {
     this.#isClosed = true;
     if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
-    if (keeps) this.#publishAll();
+    if (keeps) this.#publishAll({ entriesMax: 0 });
     await this.settled();
     // Nobody reads these files again, so no delete would overwrite them.
     for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
@@ -213,9 +216,10 @@ export class LogFiles {
     this.#publishing = { timer, sinceMs };
   }
 
-  #publishAll(): void {
+  #publishAll({ entriesMax = UNPUBLISHED_ENTRIES_MAX } = {}): void {
     for (const [segment, file] of this.#files) {
-      if (file.isPublished || !file.isWritten) continue;
+      const isPublished = file.isPublished && this.applied.sequence - file.applied <= entriesMax;
+      if (isPublished || !file.isWritten) continue;
       this.#during(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
     }
   }

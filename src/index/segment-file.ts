@@ -124,6 +124,8 @@ export class SegmentFile {
   isWritten: boolean;
   /** True if its manifest tells all that was removed. */
   isPublished: boolean;
+  /** Number of the entry up to which its manifest says that the log was applied to it. */
+  applied = 0;
   /** True if its manifest stands beside it, so that the next process reads it. */
   hasManifest: boolean;
   #isErased = false;
@@ -156,7 +158,11 @@ export class SegmentFile {
     if (read === undefined) return undefined;
     const arrays = arraysIn(read.bytes, manifest.arrays) as T;
     const file = new SegmentFile(path, arrays, manifest.graph, read.checksums);
-    file.isPublished = base64Of(arrays.live as Uint32Array) === manifest.lived;
+    const [live, lived] = [arrays.live as Uint32Array, wordsOf(manifest.lived)];
+    // It is an older copy of itself, from before some were removed.
+    if (live.some((bits, i) => (bits & ~(lived[i] as number)) !== 0)) return undefined;
+    file.isPublished = live.every((bits, i) => bits === lived[i]);
+    file.applied = manifest.applied.sequence;
     return { arrays, file };
   }
 
@@ -222,6 +228,7 @@ export class SegmentFile {
       await opened(draft, "w", (file) => file.writeFile(`${crc32(json)}\n${json}`));
       await rename(draft, manifestPath(this.path));
       this.hasManifest = true;
+      this.applied = manifest.applied.sequence;
       await this.#syncFolder();
     });
   }

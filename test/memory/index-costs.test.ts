@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { recall } from "../../src/memory/operations/recall.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { JsonObject } from "../../src/memory/requests/metadata.js";
 import { cloud, type Point } from "../index/vectors/clouds.js";
-import { DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
+import { CALLER, DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 // What once kept the main thread busy for ever, took gigabytes, or hid the memory that lives.
 
@@ -90,6 +91,18 @@ describe("4,000 superseded versions of one fact", () => {
     );
     expect(found?.matches).toEqual([500 + VERSIONS]);
     expect((await selected(domain, { $created_at: { $exists: true } }))?.length).toBe(501);
+  });
+
+  it("are not read to count what an empty recall has left out", async () => {
+    const ports = { ...domain.ports, idempotency: undefined as never };
+    const asked = { caller: CALLER, namespace: "n", query: "the fact", filter: { nobody: "has this" } };
+    fetched = 0;
+    expect(await recall(ports, asked)).toMatchObject({ results: [], considered: 501 });
+    expect(fetched).toBe(0);
+    const all = await recall(ports, { ...asked, includeSuperseded: true });
+    expect(all).toMatchObject({ results: [], considered: 500 + VERSIONS });
+    // Their index is built once.
+    expect(fetched).toBeLessThan(VERSIONS);
   });
 
   it("are all found by who asks for them, also what is superseded or deleted afterwards", async () => {

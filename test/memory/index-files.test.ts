@@ -82,6 +82,19 @@ async function indexed() {
   return { logId, indexes, answer };
 }
 
+/** Reads the index files of a log. */
+function copiesOf(logId: string) {
+  const folder = join(service.dataDir, "index", logId);
+  return readdirSync(folder).map((name) => {
+    const path = join(folder, name);
+    return { path, bytes: readFileSync(path) };
+  });
+}
+
+function putBack(copies: ReturnType<typeof copiesOf>): void {
+  for (const { path, bytes } of copies) writeFileSync(path, bytes);
+}
+
 async function idsIn(domain: Domain): Promise<string[]> {
   const ports = { ...domain.ports, idempotency: undefined as never };
   const { results } = await recall(ports, {
@@ -217,12 +230,14 @@ describe("the files of a log's index", () => {
     };
     const { domain, indexes } = roomOf({ log: withChanges(of, { read }) });
     const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
-    // One alone is merged into no file, so that these stay old.
+    const copies = copiesOf(logId);
+    // One alone is merged into no file.
     await other.append("a", memoryOf("later memory", MEMORIES));
     await recallBoth(domain, "number77");
     const files = new StoredFiles(domain.ports);
     await files.catchUp();
     await domain.namespaces.close();
+    putBack(copies);
     const marks = (await indexes.marksOf(logId)).map(({ sequence }) => sequence);
     // A busy machine makes several files, the first of them before all memories were applied.
     expect(Math.min(...marks)).toBeLessThanOrEqual(MEMORIES);
@@ -240,6 +255,35 @@ describe("the files of a log's index", () => {
     await new StoredFiles(roomOf().domain.ports).catchUp();
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it.each([
+    ["file", ".segment"],
+    ["manifest", ".json"],
+    ["file with its manifest", ""],
+  ])(
+    "lose what was deleted since if a %s is an older copy of itself beside newer ones",
+    async (_, ending) => {
+      const { logId, indexes } = await indexed();
+      const deleteOnly = async (i: number, { domain } = roomOf()) => {
+        await recallBoth(domain, "number77");
+        await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
+        const answer = await recallBoth(domain, "number77");
+        await domain.append("a", memoryOf(`later memory ${i}`, MEMORIES + i));
+        await domain.namespaces.close();
+        return answer;
+      };
+      // The first one has segments merged.
+      const before = await deleteOnly(76);
+      const copies = copiesOf(logId);
+      const answer = await deleteOnly(77);
+      expect(answer).not.toEqual(before);
+      expect(await indexes.holds(logId, [78, 79])).toEqual([79]);
+      putBack(copies.filter(({ path }) => path.endsWith(ending)));
+      const { domain } = roomOf();
+      expect(await recallBoth(domain, "number77")).toEqual(answer);
+      expect(await indexes.holds(logId, [78])).toEqual([]);
+    },
+  );
 
   it("are used after a crash amid deletes, without what was deleted", async () => {
     const { logId } = await indexed();

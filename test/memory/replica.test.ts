@@ -185,7 +185,7 @@ describe("a replica", () => {
     let restored = 0;
     const restore = async () => {
       restored++;
-      return { upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] };
+      return { upto: 2, applied: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] };
     };
     const { log, index, replica } = setUp({}, { restore });
     log.add(aMemory(), aMemory({ opId: "last" }), aMemory());
@@ -205,7 +205,12 @@ describe("a replica", () => {
   });
 
   it("takes in nothing before it is restored wholly, and nothing twice, though a store comes in between", async () => {
-    const restore = async () => ({ upto: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] });
+    const restore = async () => ({
+      upto: 2,
+      applied: 2,
+      marks: [{ sequence: 2, opId: "last" }],
+      removed: [],
+    });
     const { log, index, replica } = setUp({}, { restore });
     log.add(aMemory(), aMemory({ opId: "last" }));
     log.onList = () => Promise.reject(unavailable("the database does not answer"));
@@ -221,7 +226,7 @@ describe("a replica", () => {
     let onReset = async () => {};
     const begun = (removed: number[]) => {
       let whole = false;
-      const restore = async () => ({ upto: 3, marks: [{ sequence: 3, opId: "last" }], removed });
+      const restore = async () => ({ upto: 3, applied: 3, marks: [{ sequence: 3, opId: "last" }], removed });
       const reset = async () => {
         whole = true;
         await onReset();
@@ -251,7 +256,7 @@ describe("a replica", () => {
 
     it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
       const last = { sequence: 3, opId: "last" };
-      const set = setUp({}, { restore: async () => ({ upto: 3, marks: [last], removed: [] }) });
+      const set = setUp({}, { restore: async () => ({ upto: 3, applied: 3, marks: [last], removed: [] }) });
       for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();

@@ -3,7 +3,7 @@ import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { compare, gather } from "./compare.js";
-import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
+import { CHECKED, EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { vectorsAt } from "./graph-file.js";
 import type { GraphSegment } from "./graph-segment.js";
 import { keyOf, placesOf } from "./keys.js";
@@ -45,9 +45,10 @@ export type Searchable = Pick<GraphSegment, "rows" | "vectors" | "expansionFor" 
 /** A search of several graphs. */
 export interface GraphSearch {
   readonly vector: Float32Array;
-  /** Number of vectors to find. */
+  /** Number of memories to find, and of vectors. */
+  readonly limit: number;
   readonly count: number;
-  /** Expansion of a search of each graph at least. */
+  /** Expansion of a search of each graph at least, to find as many as a check compares. */
   readonly expansion: number;
   readonly segments: readonly Searchable[];
 }
@@ -55,8 +56,6 @@ export interface GraphSearch {
 export interface FilteredSearch extends GraphSearch {
   readonly segments: readonly GraphSegment[];
   readonly among: Among;
-  /** Number of memories to find. */
-  readonly limit: number;
   /** The `count` nearest of the tail that may be found. */
   readonly tail: readonly Hit[];
 }
@@ -76,9 +75,10 @@ interface Searched {
  * are often stored together.
  */
 export async function searchGraphs(search: GraphSearch): Promise<Found> {
-  const { segments, vector, count } = search;
-  const share = expansionForShare(count / Math.max(1, segments.length));
-  const expansion = Math.max(search.expansion, Math.min(count, share));
+  const { segments, vector, count, limit } = search;
+  const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
+  const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
+  const expansion = Math.max(search.expansion + deeper, Math.min(count, forShareOf(count)));
   const graphs = segments.map((segment) => searched(segment, expansion));
   await searchEach(graphs, { vector, count });
   if (expansion < count) {

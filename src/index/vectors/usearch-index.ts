@@ -151,10 +151,10 @@ export class UsearchIndex {
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
     const expansion = this.#tuner.expansionIn(living.map((segment) => segment.vectors));
-    const search = { vector, count, expansion, segments: living };
+    const search = { vector, limit, count, expansion, segments: living };
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, asked);
-      const hits = await searchFiltered({ ...search, among, limit, tail });
+      const hits = await searchFiltered({ ...search, among, tail });
       return { hits: inOrder(hits).slice(0, count), all: hits.length < count };
     }
     const graphs = await searchGraphs(search);

@@ -128,6 +128,7 @@ export class Replica {
         options.onCaughtUp?.(entries);
       },
       guard: (work) => this.#guard(work),
+      remove: (sequences) => this.#removeLiving(sequences),
     });
     this.#superseded = new SupersededIndex({
       logId,

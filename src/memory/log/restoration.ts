@@ -1,5 +1,5 @@
 import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
-import { entryAt, isMemory, type Log } from "../ports/log.js";
+import { entryAt, forgottenBy, isMemory, type Log } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -14,6 +14,8 @@ interface RestorationOptions extends Pick<DomainPorts, "log" | "secondaryIndexes
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** Called with the number of entries of a gap before they are added; it throws if no more may be. */
   onRead(entries: number): void;
+  /** Removes memories from the index. */
+  remove(sequences: readonly number[]): void;
   /** Awaits the work of the index; if that fails, another one must replace it. */
   guard<T>(work: Promise<T>): Promise<T>;
 }
@@ -75,7 +77,21 @@ export class Restoration {
       return 0;
     }
     for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
+    await this.#removeBetween(stored.applied, stored.upto);
     return stored.upto;
+  }
+
+  /** Removes what the log has removed behind one entry, up to another: some of the files may be older than the others. */
+  async #removeBetween(after: number, upto: number): Promise<void> {
+    const { logId, log, clock, remove } = this.options;
+    for (let from = after + 1; from <= upto; ) {
+      const limit = Math.min(READ_MANY, upto - from + 1);
+      const { entries } = await log.read({ logId, from, limit, what: "head" });
+      if (entries.length === 0) return;
+      remove(entries.flatMap(({ entry }) => forgottenBy(entry) ?? []));
+      from += entries.length;
+      await clock.yield();
+    }
   }
 
   /** Fills a gap with some of the memories that live in it. */

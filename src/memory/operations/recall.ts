@@ -1,5 +1,4 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { countShown } from "../log/counting.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
@@ -97,7 +96,7 @@ export async function recall(ports: Ports, request: RecallRequest) {
     const filled = isBounded ? await fill(ports, fit, filling) : { results: fit, shortened: undefined };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
-    const considered = fit.length > 0 ? undefined : await countConsidered(ports, asked, { logs, signal });
+    const considered = fit.length > 0 ? undefined : consideredIn(logs, asked);
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
@@ -160,7 +159,7 @@ interface Searching {
 interface Searched {
   readonly namespace: string;
   readonly logId: string;
-  /** Number of memories in its index. */
+  /** Number of memories that it may show. */
   readonly size: number;
   readonly queries: readonly Query[];
 }
@@ -199,7 +198,7 @@ function searchIn(
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
-    const ordered = await replica.searching(async (search) => {
+    const { ordered, size } = await replica.searching(async (search) => {
       const among = condition && (await search.select({ condition }, { includeSuperseded, signal, timer }));
       const showing = { among, includeSuperseded, timer };
       const found: Found[][] = [];
@@ -214,13 +213,14 @@ function searchIn(
         const { weight, placed } = await search.best(query);
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
+      const size = await search.size(showing);
       const [first = []] = found;
-      if (!isList) return first;
+      if (!isList) return { ordered: first, size };
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
-      return bestOf(named, topK);
+      return { ordered: bestOf(named, topK), size };
     });
     const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
-    return { found, log: { namespace: scope.namespace, logId: replica.logId, size: replica.size, queries } };
+    return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
   });
 }
 
@@ -228,18 +228,10 @@ function searchIn(
  * Counts the memories that an empty answer has left out; undefined if none were. Of a namespace that does not exist
  * it is 0, so that a typo is noticed.
  */
-async function countConsidered(
-  ports: Ports,
-  { isNarrowed, includeSuperseded }: Asked,
-  { logs, signal }: { readonly logs: readonly Searched[]; readonly signal: AbortSignal },
-): Promise<number | undefined> {
+function consideredIn(logs: readonly Searched[], { isNarrowed }: Asked): number | undefined {
   if (logs.length === 0) return 0;
-  if (!isNarrowed) return undefined;
-  let considered = 0;
-  for (const { logId, size } of logs) {
-    if (size > 0) considered += await countShown(ports, { logId, includeSuperseded, signal });
-  }
-  return considered > 0 ? considered : undefined;
+  const considered = logs.reduce((sum, { size }) => sum + size, 0);
+  return isNarrowed && considered > 0 ? considered : undefined;
 }
 
 function foundOf(

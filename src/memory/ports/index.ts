@@ -146,6 +146,8 @@ export interface Gap {
 export interface RestoredIndex {
   /** Number of the last entry that the files cover. */
   readonly upto: number;
+  /** Number of the last entry whose removals, and those of all before it, all files have. */
+  readonly applied: number;
   /**
    * Entries of the log up to which tombstones were applied to the files, or up to which their memories may have been
    * erased before: the log must have them all.

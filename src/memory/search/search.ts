@@ -156,6 +156,12 @@ export class Search {
     });
   }
 
+  /** Counts all memories that it may show. */
+  async size(showing: Showing): Promise<number> {
+    const { indexes } = await this.#sources(showing);
+    return indexes.reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Lists the first of the memories that it selected in the order of their event times. */
   async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);

@@ -37,10 +37,11 @@ function exact(first: number, similarities: readonly number[], gone = new Set<nu
   };
 }
 
-async function search(segments: readonly Exact[], count = WANTED) {
+async function search(segments: readonly Exact[], count = WANTED, limit = 1) {
   const { hits, all } = await searchGraphs({
     vector: new Float32Array(1),
     segments,
+    limit,
     count,
     expansion: EXPANSION,
   });
@@ -89,6 +90,18 @@ describe("a search of several graphs", () => {
       await search(segments);
       expect(segments.flatMap(({ searched }) => searched)).toEqual(Array(many).fill(WANTED));
     }
+  });
+
+  it("searches more broadly for more memories than its checks compare", async () => {
+    const broadness = async (limit: number) => {
+      const graph = exact(1, falling(0.9, 1e-3));
+      await search([graph], limit + 14, limit);
+      return graph.searched[0] as number;
+    };
+    // One that is barely as broad as what it is to find misses a tenth of it.
+    expect(await broadness(208)).toBeGreaterThan(2 * 208);
+    expect(await broadness(50)).toBeGreaterThan(2 * 50);
+    expect(await broadness(10)).toBe(EXPANSION);
   });
 
   it("tells that it found all only if it did", async () => {
