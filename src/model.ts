@@ -136,9 +136,14 @@ async function checkFolder(options: ReturnType<typeof modelOf>): Promise<boolean
     return false;
   }
   const summary = await summarise(options);
-  console.log(`${model} in ${summary.folder}`);
+  const { folder, manifest, damaged } = summary;
+  console.log(`${model} in ${folder}`);
   for (const line of describe(summary)) console.log(`  ${line}`);
-  return checkFiles(summary);
+  for (const file of damaged) console.log(`problem: ${file} does not match its hash`);
+  if (manifest === undefined) console.log("  files not verified, no manifest");
+  else if (damaged.length === 0)
+    console.log(`  ${Object.keys(manifest.files).length} files are as they were downloaded`);
+  return damaged.length === 0;
 }
 
 /** Measures a model beside the one that MODEL names, one after the other. */
@@ -168,15 +173,6 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   } catch (error) {
     throw failedPrecondition(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-}
-
-/** Reports whether a model's files are as they were downloaded. */
-function checkFiles({ manifest, damaged }: ModelSummary): boolean {
-  for (const file of damaged) console.log(`problem: ${file} does not match its hash`);
-  if (manifest === undefined) console.log("  files not verified, no manifest");
-  else if (damaged.length === 0)
-    console.log(`  ${Object.keys(manifest.files).length} files are as they were downloaded`);
-  return damaged.length === 0;
 }
 
 endWithReader();

@@ -50,7 +50,7 @@ type Operation = (ports: OperatorPorts, given: Given) => Promise<unknown>;
  * the command itself, or in the server that it asks.
  */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  "accounts list": listAccounts,
+  "accounts list": async ({ accounts }, given) => (await accounts.list(pageOf(given))).map(shownAccount),
   "accounts show": async ({ accounts }, given) => shownAccount(await theAccount(accounts, given)),
   "accounts create": createAccount,
   "accounts close": closeAccount,
@@ -60,7 +60,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys create": createKey,
   "keys revoke": revokeKey,
   usage: readUsage,
-  "index status": showIndexes,
+  "index status": async ({ indexStatus }, given) => (await indexStatus(pageOf(given))).map(shownIndex),
   "index rebuild": rebuildIndex,
   backup: backUp,
   address: addressOf,
@@ -83,10 +83,9 @@ export function operate(ports: OperatorPorts, { operation, given }: Request): Pr
   return asked(ports, given);
 }
 
-async function listAccounts({ accounts }: OperatorPorts, given: Given) {
+function pageOf(given: Given) {
   const limit = parseWhole("limit", given.limit ?? LISTED_DEFAULT, [1, LISTED_MAX]);
-  const found = await accounts.list({ after: text(given, "after"), limit });
-  return found.map(shownAccount);
+  return { after: text(given, "after"), limit };
 }
 
 async function createAccount({ accounts, freeCalls }: OperatorPorts, given: Given) {
@@ -137,11 +136,6 @@ async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
     tokens_stored: tokensStored,
     tokens_queried: tokensQueried,
   }));
-}
-
-async function showIndexes({ indexStatus }: OperatorPorts, given: Given) {
-  const limit = parseWhole("limit", given.limit ?? LISTED_DEFAULT, [1, LISTED_MAX]);
-  return (await indexStatus({ after: text(given, "after"), limit })).map(shownIndex);
 }
 
 async function rebuildIndex({ accounts, eraseIndex }: OperatorPorts, given: Given) {

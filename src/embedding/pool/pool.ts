@@ -263,7 +263,8 @@ export class Pool {
 
   #accept(chunk: Chunk, { encoded, ms }: { encoded: Encoded; ms: number }): void {
     const { task } = chunk;
-    this.#throughput.note({ ms, cost: costSpent(chunk, encoded) });
+    // Cutting a text costs less than reading it.
+    this.#throughput.note({ ms, cost: "vector" in encoded ? chunk.cost : cuttingCostOf(chunk.text) });
     task.usedMs += ms;
     if (task.isOver) {
       this.#countAbandoned(task, ms);
@@ -345,11 +346,6 @@ function idle(thread: EmbeddingThread): Work {
 function begin(work: Work): void {
   work.begunMs = performance.now();
   work.chunks[0]?.task.input.onBegin?.(work.thread);
-}
-
-/** Returns the cost of what a worker did: cutting a text costs less than reading it. */
-function costSpent({ text, cost }: Chunk, encoded: Encoded): number {
-  return "vector" in encoded ? cost : cuttingCostOf(text);
 }
 
 /** Makes the error that the text's caller sees. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
-import { failedPrecondition, invalid, type MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, invalid, unavailable } from "../../errors.js";
 import { type EmbedInput, REMOTE_PREFIX } from "../../memory/ports/embedder.js";
 import { embedderOf, type OpenEmbedder } from "../embedder.js";
 import { pinnedParts } from "../encode/convention.js";
@@ -115,7 +115,15 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
     close: async () => {},
   });
   const pool = await Pool.open({ workers: WORKERS, start });
-  const convention = conventionOf(server.address, prefixes);
+  const { origin, pathname } = server.address;
+  const convention: FoundConvention = {
+    convention: { pooling: "model", queryPrefix: prefixes.query, passagePrefix: prefixes.text },
+    from: {
+      pooling: `${origin}${pathname}`,
+      queryPrefix: "EMBED_QUERY_PREFIX",
+      passagePrefix: "EMBED_TEXT_PREFIX",
+    },
+  };
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
   const model = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
@@ -162,30 +170,17 @@ async function firstProbe(server: EmbeddingServer): Promise<{ dimensions: number
       const isAway = kind === "lost" || kind === "limited";
       if (isAway && performance.now() < untilMs) await sleep(START_PAUSE_MS);
       else if (kind === "refused" && base64) base64 = false;
-      else throw notOpened(server, { isAway, message, cause: error });
+      else {
+        const { origin, pathname } = server.address;
+        // A query may hold a key.
+        const where = `EMBED_URL: the embedding server at ${origin}${pathname}`;
+        if (isAway) throw unavailable(`${where} does not answer: ${message}`, error);
+        throw failedPrecondition(`${where} gives no vectors of ${server.model}: ${message}`, {
+          cause: error,
+        });
+      }
     }
   }
-}
-
-function notOpened(
-  { address, model }: EmbeddingServer,
-  { isAway, message, cause }: { isAway: boolean; message: string; cause: unknown },
-): MemoryError {
-  // A query may hold a key.
-  const where = `the embedding server at ${address.origin}${address.pathname}`;
-  if (isAway) return unavailable(`EMBED_URL: ${where} does not answer: ${message}`, cause);
-  return failedPrecondition(`EMBED_URL: ${where} gives no vectors of ${model}: ${message}`, { cause });
-}
-
-function conventionOf({ origin, pathname }: URL, { query, text }: Prefixes): FoundConvention {
-  return {
-    convention: { pooling: "model", queryPrefix: query, passagePrefix: text },
-    from: {
-      pooling: `${origin}${pathname}`,
-      queryPrefix: "EMBED_QUERY_PREFIX",
-      passagePrefix: "EMBED_TEXT_PREFIX",
-    },
-  };
 }
 
 /** Windows' lengths that are cut at a time, so that a long text does not hold the main thread. */

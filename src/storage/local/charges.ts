@@ -121,7 +121,10 @@ export class Charges {
     let group: Group | undefined;
     try {
       await committed(this.accounts, () => {
-        group = this.#begin();
+        group = this.#pending;
+        this.#groups.push(group);
+        this.#queued = false;
+        this.#pending = this.#nextGroup();
         for (const accountId of [...group.calls.keys()]) this.#charge(accountId, group);
       });
     } catch (error) {
@@ -132,14 +135,6 @@ export class Charges {
       if (group === undefined) this.#queued = false;
       this.#groups = this.#groups.filter((each) => each !== group);
     }
-  }
-
-  #begin(): Group {
-    const group = this.#pending;
-    this.#groups.push(group);
-    this.#queued = false;
-    this.#pending = this.#nextGroup();
-    return group;
   }
 
   #nextGroup(): Group {

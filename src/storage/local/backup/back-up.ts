@@ -1,6 +1,7 @@
 import { chmod, lstat, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
+import { every } from "../../../concurrency/every.js";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { makeFolder } from "../../../make-folder.js";
 import { FILE, FILE_MODE, LOCK } from "../file.js";
@@ -33,7 +34,10 @@ export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Pro
   try {
     const begunAt = new Date().toISOString();
     const file = join(draft, FILE);
-    await watching(file, onProgress, copy(file));
+    // The copy may not have begun.
+    const look = async () => onProgress((await stat(file)).size);
+    const end = every(look, { everyMs: LOOK_MS, onTrouble: () => {} });
+    await copy(file).finally(end);
     await flush(file);
     const found = await lookInto(file);
     await rm(join(draft, LOCK), { force: true });
@@ -53,21 +57,6 @@ export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Pro
 async function draftOf(folder: string): Promise<string> {
   makeFolder(dirname(folder));
   return mkdtemp(`${folder}.partial-`);
-}
-
-async function watching(file: string, onProgress: (bytes: number) => void, copying: Promise<void>) {
-  // The copy may not have begun.
-  const look = () =>
-    stat(file).then(
-      ({ size }) => onProgress(size),
-      () => {},
-    );
-  const timer = setInterval(look, LOOK_MS);
-  try {
-    await copying;
-  } finally {
-    clearInterval(timer);
-  }
 }
 
 /** Expects that a path does not exist; a dangling link does. */

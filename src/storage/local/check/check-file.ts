@@ -68,7 +68,10 @@ class Walk {
   #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: PageReference): void {
     if (isTree) this.#subtree({ key, data }, { page, tree });
     const value = isLong ? this.#long(data, { page, bytes }) : undefined;
-    if (tree.name === FREE) this.#free.push(value === undefined ? data : this.#valueAt(value, bytes));
+    if (tree.name === FREE)
+      this.#free.push(
+        value === undefined ? data : this.pages.read(value, HEADER_BYTES + bytes).subarray(HEADER_BYTES),
+      );
   }
 
   #subtree({ key, data }: { key: Buffer; data: Buffer }, { page, tree }: { page: number; tree: Tree }): void {
@@ -87,10 +90,6 @@ class Walk {
     const { transaction } = this.meta;
     expectLong(this.pages.read(page, HEADER_BYTES), { page, pages, transaction });
     return page;
-  }
-
-  #valueAt(page: number, bytes: number): Buffer {
-    return this.pages.read(page, HEADER_BYTES + bytes).subarray(HEADER_BYTES);
   }
 
   /** Expects that no listed free page is in use, because LMDB overwrites free pages. */
