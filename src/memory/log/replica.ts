@@ -267,17 +267,16 @@ export class Replica {
 
   /** Removes what has expired by now; if that is much, it lets other work run, and all who ask meanwhile wait. */
   #expire(): Promise<void> | undefined {
+    const expireRest = async () => {
+      do await this.options.clock.yield();
+      while (!this.#expireSome());
+    };
     if (this.#expiring === undefined && !this.#expireSome()) {
-      this.#expiring = this.#expireRest().finally(() => {
+      this.#expiring = expireRest().finally(() => {
         this.#expiring = undefined;
       });
     }
     return this.#expiring;
-  }
-
-  async #expireRest(): Promise<void> {
-    do await this.options.clock.yield();
-    while (!this.#expireSome());
   }
 
   /** Removes some of what has expired; returns whether that was all. */

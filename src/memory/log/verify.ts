@@ -1,4 +1,3 @@
-import type { Erasure, LogErasure } from "../ports/erasures.js";
 import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { DomainPorts } from "../ports/ports.js";
@@ -37,7 +36,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const problems: string[] = [];
   for await (const each of allErasures(ports.erasures)) {
     if ("lost" in each) problems.push(`the record of the erasure ${each.id} is damaged`);
-    else if (isOfLog(each)) pending.push(each);
+    else if (each.logId !== undefined) pending.push({ logId: each.logId, sequence: each.sequence });
   }
   const recall = { found: 0, compared: 0 };
   const unfinished = pending.length;
@@ -60,12 +59,11 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   return verified;
 }
 
-function isOfLog(erasure: Erasure): erasure is LogErasure {
-  return erasure.logId !== undefined;
-}
-
 /** An erasure that is not finished: of one memory, or of a whole log. */
-type Pending = Pick<LogErasure, "logId" | "sequence">;
+interface Pending {
+  readonly logId: string;
+  readonly sequence?: number | undefined;
+}
 
 /** Verifies one log and its index files. */
 class LogVerifier {

@@ -1,11 +1,10 @@
 import { invalid } from "../../errors.js";
 import { finish, newErasure } from "../erasure/erase.js";
-import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import { changeSome } from "./change-some.js";
 import { type Forgetting, forget } from "./delete-memory.js";
-import { dryRun, parseTargets, readMatching, type Selecting, selectIn } from "./matching.js";
+import { dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
@@ -69,19 +68,11 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
     });
   });
   if (left > 0 || selection.size > targets.length) return { deleted, more: true };
-  return { deleted, more: missed.size > 0 && (await hasOthers(ports, { scope, selecting, missed })) };
-}
-
-/**
- * True if the filter selects memories beside those that could not be read: another may have made a version of one that
- * matches, too. One that is damaged is missed each time.
- */
-async function hasOthers(
-  ports: Ports,
-  { scope, selecting, missed }: { scope: Scope; selecting: Selecting; missed: ReadonlySet<number> },
-): Promise<boolean> {
+  if (missed.size === 0) return { deleted, more: false };
+  // Another may have made a version of one that could not be read. One that is damaged is missed each time.
   const again = await selectIn(ports, scope, selecting);
-  return again?.selection.sequences.some((sequence) => !missed.has(sequence)) ?? false;
+  const more = again?.selection.sequences.some((sequence) => !missed.has(sequence)) ?? false;
+  return { deleted, more };
 }
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */

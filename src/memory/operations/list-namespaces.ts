@@ -1,7 +1,6 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { followMoves, heldLogOf, measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
-import type { Named } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 import { parseNamespace, parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
@@ -50,10 +49,13 @@ export async function listNamespaces(
     // One more than the page holds, to know whether others follow.
     const heads = await ports.names.list({ accountId, after, prefix, limit: asked + 1 });
     const shown = heads.slice(0, asked);
-    const measured = await mapSome(shown, MEASURING_MAX, ({ namespace, logId }) =>
-      measureListed(ports, { scope: { accountId, namespace }, logId }),
-    );
-    items.push(...measured.filter((each) => each !== undefined));
+    const measured = await mapSome(shown, MEASURING_MAX, async ({ namespace, logId }) => {
+      const listed = await followMoves(ports.log, logId);
+      // After a drop, the name may belong to another log by now.
+      const held = listed.dropped ? await heldLogOf(ports, { accountId, namespace }) : listed;
+      return held?.last ? [{ namespace, ...(await ports.log.measure(held)) }] : [];
+    });
+    items.push(...measured.flat());
     after = shown.at(-1)?.namespace ?? after;
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
@@ -67,12 +69,4 @@ function isName(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function measureListed(ports: Ports, { scope, logId }: Named): Promise<Namespace | undefined> {
-  const listed = await followMoves(ports.log, logId);
-  // After a drop, the name may belong to another log by now.
-  const held = listed.dropped ? await heldLogOf(ports, scope) : listed;
-  if (held === undefined || held.last === 0) return undefined;
-  return { namespace: scope.namespace, ...(await ports.log.measure(held)) };
 }

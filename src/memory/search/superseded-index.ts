@@ -76,7 +76,12 @@ export class SupersededIndex {
   async #build(): Promise<void> {
     // From now on, what is superseded is noted.
     this.#pending ??= new Set();
-    if (!this.#isListed) await this.#list(this.#pending);
+    const { logId, applied } = this.options;
+    // By the entries that have been applied.
+    for await (const some of this.#isListed ? [] : supersedingAndExpiring(this.options, logId, applied())) {
+      for (const target of some.flatMap(({ supersedes = [] }) => supersedes)) this.#pending.add(target);
+    }
+    this.#isListed = true;
     const layers = [...this.#layers];
     let sequences = [...this.#pending];
     for (
@@ -99,20 +104,15 @@ export class SupersededIndex {
     await removed;
   }
 
-  /** Lists what was superseded by the entries that have been applied. */
-  async #list(pending: Set<number>): Promise<void> {
-    const { logId, applied } = this.options;
-    for await (const some of supersedingAndExpiring(this.options, logId, applied())) {
-      for (const target of some.flatMap(({ supersedes = [] }) => supersedes)) pending.add(target);
-    }
-    this.#isListed = true;
-  }
-
   async #layerOf(sequences: readonly number[]): Promise<SupersededLayer> {
     const { logId, indexes, clock } = this.options;
     const index = indexes.openUnsaved(logId);
     for (let from = 0; from < sequences.length; from += FETCH_MANY) {
-      const rows = await this.#read(sequences.slice(from, from + FETCH_MANY));
+      const wanted = { logId, sequences: sequences.slice(from, from + FETCH_MANY), what: "all" } as const;
+      const rows: Sequenced<Stored>[] = [];
+      const fetched = fetchShown(this.options, { ...wanted, includeSuperseded: true });
+      for await (const some of fetched) rows.push(...some);
+      rows.sort((a, b) => a.sequence - b.sequence);
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
@@ -123,14 +123,5 @@ export class SupersededIndex {
       await clock.yield();
     }
     return { sequences, index };
-  }
-
-  /** Reads those of some memories that are still there, in the order of the log. */
-  async #read(sequences: readonly number[]): Promise<Sequenced<Stored>[]> {
-    const { logId } = this.options;
-    const wanted = { logId, sequences, what: "all", includeSuperseded: true } as const;
-    const rows: Sequenced<Stored>[] = [];
-    for await (const some of fetchShown(this.options, wanted)) rows.push(...some);
-    return rows.sort((a, b) => a.sequence - b.sequence);
   }
 }

@@ -28,13 +28,9 @@ export interface Explanation {
 /** Merges what several searches found into the `limit` best, best first; of equals, the older comes first. */
 export function bestOf(found: readonly Found[], limit: number): Found[] {
   const best = new Map<string, Found>();
-  for (const each of found.toSorted(inOrder)) {
+  for (const each of found.toSorted((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry))) {
     // Two queries may find the same memory: the better place counts.
     if (!best.has(each.entry.id)) best.set(each.entry.id, each);
   }
   return [...best.values()].slice(0, limit);
-}
-
-function inOrder(a: Found, b: Found): number {
-  return b.rank - a.rank || byCreation(a.entry, b.entry);
 }
