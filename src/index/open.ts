@@ -1,4 +1,4 @@
-import { rm, stat, utimes } from "node:fs/promises";
+import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
@@ -28,6 +28,7 @@ import {
   type Filed,
   type Found,
   findSegments,
+  ifMissing,
   namesIn,
   removedIn,
   SegmentFile,
@@ -120,14 +121,8 @@ class SegmentIndexes implements Indexes {
   }
 
   async stored(): Promise<string[]> {
-    const { folder } = this.options;
-    const logIds: string[] = [];
-    for (const name of await namesIn(folder)) {
-      // It may have been erased meanwhile.
-      const found = await stat(join(folder, name)).catch(() => undefined);
-      if (found?.isDirectory()) logIds.push(name);
-    }
-    return logIds;
+    const all = await readdir(this.options.folder, { withFileTypes: true }).catch(ifMissing([]));
+    return all.filter((each) => each.isDirectory()).map(({ name }) => name);
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
