@@ -248,13 +248,11 @@ class SegmentIndexes implements Indexes {
     const { arrays, file } = read;
     if (found.manifest.part === "words") {
       const segment = Segment.from(found.manifest, arrays);
-      return { file, remove: (sequence, overwriting) => segment.remove(sequence, overwriting) };
+      return { file, remove: segment.remove.bind(segment) };
     }
-    const ofVectors = arrays as SegmentArrays;
-    return {
-      file,
-      remove: (sequence, overwriting) => removeFrom(ofVectors, sequence, overwriting).length > 0,
-    };
+    const remove: Filed["remove"] = (sequence, overwriting) =>
+      removeFrom(arrays as SegmentArrays, sequence, overwriting).length > 0;
+    return { file, remove };
   }
 
   /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
