@@ -1,4 +1,4 @@
-import { rm, stat, utimes } from "node:fs/promises";
+import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
@@ -28,6 +28,7 @@ import {
   type Filed,
   type Found,
   findSegments,
+  ifMissing,
   namesIn,
   removedIn,
   SegmentFile,
@@ -120,14 +121,8 @@ class SegmentIndexes implements Indexes {
   }
 
   async stored(): Promise<string[]> {
-    const { folder } = this.options;
-    const logIds: string[] = [];
-    for (const name of await namesIn(folder)) {
-      // It may have been erased meanwhile.
-      const found = await stat(join(folder, name)).catch(() => undefined);
-      if (found?.isDirectory()) logIds.push(name);
-    }
-    return logIds;
+    const all = await readdir(this.options.folder, { withFileTypes: true }).catch(ifMissing([]));
+    return all.filter((each) => each.isDirectory()).map(({ name }) => name);
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
@@ -253,13 +248,11 @@ class SegmentIndexes implements Indexes {
     const { arrays, file } = read;
     if (found.manifest.part === "words") {
       const segment = Segment.from(found.manifest, arrays);
-      return { file, remove: (sequence, overwriting) => segment.remove(sequence, overwriting) };
+      return { file, remove: segment.remove.bind(segment) };
     }
-    const ofVectors = arrays as SegmentArrays;
-    return {
-      file,
-      remove: (sequence, overwriting) => removeFrom(ofVectors, sequence, overwriting).length > 0,
-    };
+    const remove: Filed["remove"] = (sequence, overwriting) =>
+      removeFrom(arrays as SegmentArrays, sequence, overwriting).length > 0;
+    return { file, remove };
   }
 
   /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */

@@ -343,7 +343,7 @@ export function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Returns what takes the failure to open a file or folder that is missing for this value. */
-function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
+export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === "ENOENT") return value;
     throw error;
