@@ -59,7 +59,9 @@ export function openIndexes(options: IndexesOptions): Indexes {
  */
 export async function eraseUnreadable(folder: string): Promise<void> {
   for (const logId of await namesIn(folder)) {
-    await eraseOthers(join(folder, logId), await findSegments(join(folder, logId), logId));
+    const [path, found] = [join(folder, logId), await findSegments(join(folder, logId), logId)];
+    // A file in the place of a folder would be in the way of all of the log's.
+    await (found.length > 0 ? eraseOthers(path, found) : rm(path, { recursive: true, force: true }));
   }
 }
 

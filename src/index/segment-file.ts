@@ -236,11 +236,11 @@ export class SegmentFile {
   erase(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.hasManifest) {
-        await rm(manifestPath(this.path), { force: true });
+        await rm(manifestPath(this.path)).catch(ifMissing(undefined));
         await this.#syncFolder();
         this.hasManifest = false;
       }
-      for (const path of [dataPath, graphPath]) await rm(path(this.path), { force: true });
+      for (const path of [dataPath, graphPath]) await rm(path(this.path)).catch(ifMissing(undefined));
       this.#isErased = true;
     });
   }
@@ -337,15 +337,15 @@ export async function eraseOthers(folder: string, found: readonly Found[]): Prom
   }
 }
 
-/** Names of what is in a folder; none if there is no such folder. */
+/** Names of what is in a folder; none if there is no such folder, or a file in its place. */
 export function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch(ifMissing<string[]>([]));
 }
 
-/** Returns what takes the failure to open a file or folder that is missing for this value. */
+/** Returns what takes the failure to open a folder that is missing, or a file, for this value. */
 export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
-    if (error.code === "ENOENT") return value;
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return value;
     throw error;
   };
 }

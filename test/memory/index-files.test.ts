@@ -1,9 +1,9 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
-import { openIndexes } from "../../src/index/open.js";
+import { eraseUnreadable, openIndexes } from "../../src/index/open.js";
 import { discardOrphans, eraseExpired, StoredFiles } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
@@ -146,6 +146,21 @@ describe("the files of a log's index", () => {
     const { domain } = roomOf({ log });
     expect(await recallBoth(domain, "number77")).toEqual(answer);
     expect(counted.texts).toBeGreaterThanOrEqual(MEMORIES);
+  });
+
+  it("are built from the log if a file stands in the place of their folder, which the next start erases", async () => {
+    const { logId, answer } = await indexed();
+    const folder = join(service.dataDir, "index", logId);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "");
+    const { domain } = roomOf();
+    expect(await recallBoth(domain, "number77")).toEqual(answer);
+    await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
+    expect(await idsIn(domain)).not.toContain(idOf(77));
+    await domain.namespaces.close();
+    expect(troubles.splice(0).length).toBeGreaterThan(0);
+    await eraseUnreadable(join(service.dataDir, "index"));
+    expect(existsSync(folder)).toBe(false);
   });
 
   it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
