@@ -45,10 +45,6 @@ export interface Usage {
   remove(accountId: string): Promise<void>;
 }
 
-function hourOf(ms: number): number {
-  return Math.floor((ms % DAY_MS) / HOUR_MS);
-}
-
 let lastDay = { day: Number.NaN, date: "" };
 
 /** The day in UTC, such as `2026-11-21`. Each call asks for today, so the last answer is remembered. */
@@ -77,10 +73,6 @@ const WAITING_MAX = 10_000;
 /** Accounts that are looked at at a time. */
 const LOOKED_AT_ONCE = 8;
 
-export interface UsageCounterOptions extends BackgroundOptions {
-  readonly accounts: Pick<Accounts, "isClosed">;
-}
-
 /**
  * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
  * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
@@ -94,7 +86,7 @@ export class UsageCounter {
 
   constructor(
     private readonly usage: Usage,
-    private readonly options: UsageCounterOptions,
+    private readonly options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
   ) {
     this.#background = inBackground(() => this.#write(), options);
   }
@@ -102,7 +94,8 @@ export class UsageCounter {
   /** Counts a call that succeeded, with the tokens of its text or query. */
   count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
     const nowMs = Date.now();
-    this.#add({ accountId, date: dateOf(nowMs), hour: hourOf(nowMs), ...countsOf(call, tokens) });
+    const hour = Math.floor((nowMs % DAY_MS) / HOUR_MS);
+    this.#add({ accountId, date: dateOf(nowMs), hour, ...countsOf(call, tokens) });
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */

@@ -2,14 +2,12 @@ import { constants } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import type { Given } from "./operations.js";
 
-export interface CommandLineOptions {
-  /** Name of the program, as typed before a command, such as `recalld-admin`. */
-  readonly name: string;
-  readonly exitCode: number;
-}
-
-/** Creates a program without commands; those that are added to it share its help and its exit codes. */
-export function commandLine({ name, exitCode }: CommandLineOptions): Command {
+/**
+ * Creates a program without commands; those that are added to it share its help and its exit codes.
+ *
+ * @param name as typed before a command, such as `recalld-admin`
+ */
+export function commandLine({ name, exitCode }: { name: string; exitCode: number }): Command {
   return (
     new Command(name)
       .helpOption("--help", "shows this text, or that of a command")

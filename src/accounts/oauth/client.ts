@@ -124,7 +124,9 @@ export function openClientIds(grants: Pick<Grants, "secret">) {
   };
   return {
     issue: async ({ name, redirectUris }: Omit<OAuthClient, "id">) => {
-      const said = Buffer.from(JSON.stringify([name, redirectUris, nonce()])).toString("base64url");
+      // Makes ids of two that say the same differ.
+      const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+      const said = Buffer.from(JSON.stringify([name, redirectUris, nonce])).toString("base64url");
       return `${PREFIX}${said}.${sign(said, await secret())}`;
     },
     read: async (id: string): Promise<OAuthClient | undefined> => {
@@ -135,11 +137,6 @@ export function openClientIds(grants: Pick<Grants, "secret">) {
       return { id, name, redirectUris };
     },
   };
-}
-
-/** Makes ids of two that say the same differ. */
-function nonce(): string {
-  return randomBytes(NONCE_BYTES).toString("base64url");
 }
 
 function sign(said: string, secret: string): string {

@@ -107,10 +107,7 @@ export async function makeGrantedKey(
 }
 
 /** Ends the key of a code that came twice: one of the two may be a thief (RFC 6749, 4.1.2). */
-async function endReplayed(
-  { accounts, grants }: Pick<GrantingOptions, "accounts" | "grants">,
-  codeHash: string,
-): Promise<void> {
+async function endReplayed({ accounts, grants }: GrantingOptions, codeHash: string): Promise<void> {
   const grant = await grants.markReplayed(codeHash);
   if (grant?.keyId === undefined) return;
   await accounts.removeKey({ accountId: grant.accountId, keyId: grant.keyId, force: true });

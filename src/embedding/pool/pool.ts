@@ -89,7 +89,6 @@ interface Work {
 
 /** Spreads texts over workers, and replaces the workers that are lost. */
 export class Pool {
-  readonly #options: PoolOptions;
   readonly #workers = new Map<EmbedWorker, Work>();
   /** Workers that are lost but have not ended. */
   readonly #stuck = new Set<EmbedWorker>();
@@ -101,9 +100,7 @@ export class Pool {
   readonly #closing = new AbortController();
   readonly #looking = setInterval(() => this.#giveUpLate(), LOOK_MS).unref();
 
-  private constructor(options: PoolOptions) {
-    this.#options = options;
-  }
+  private constructor(private readonly options: PoolOptions) {}
 
   /** Starts every worker. If one fails, all are closed. */
   static async open(options: PoolOptions): Promise<Pool> {
@@ -300,7 +297,7 @@ export class Pool {
   }
 
   async #startWorker(): Promise<void> {
-    const worker = await this.#options.start();
+    const worker = await this.options.start();
     worker.onLost = (lost) => this.#replace(worker, lost);
     this.#workers.set(worker, idle("worker"));
     this.#throughput.begin(worker.msPerCost ?? 0);
@@ -308,7 +305,7 @@ export class Pool {
   }
 
   #replace(worker: EmbedWorker, lost: WorkerLostError): void {
-    this.#options.onTrouble?.(lost);
+    this.options.onTrouble?.(lost);
     // Chunks that it had not begun cannot have killed it.
     for (const chunk of this.#workers.get(worker)?.chunks.slice(1) ?? []) chunk.attempts--;
     this.#workers.delete(worker);
@@ -321,10 +318,10 @@ export class Pool {
     while (!this.#closing.signal.aborted) {
       try {
         // A stuck worker still holds memory and a core, so their number is limited.
-        if (this.#stuck.size > this.#options.workers) throw new Error("too many workers are stuck");
+        if (this.#stuck.size > this.options.workers) throw new Error("too many workers are stuck");
         return await this.#startWorker();
       } catch (error) {
-        this.#options.onTrouble?.(error);
+        this.options.onTrouble?.(error);
         if (this.#workers.size === 0) this.#waiting.rejectAll(unavailable("the model is away", error));
         // It rejects only when the pool closes, which ends the pause.
         await sleep(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {});

@@ -139,7 +139,8 @@ export class Batches {
   async #ask({ texts: batch, attempt }: Batch): Promise<void> {
     const nowMs = performance.now();
     const wanted = batch.filter(({ signal, untilMs }) => signal?.aborted !== true && nowMs < untilMs);
-    for (const each of batch) if (!wanted.includes(each)) each.reject(late());
+    for (const each of batch)
+      if (!wanted.includes(each)) each.reject(unavailable("the embedding server did not answer in time"));
     if (wanted.length === 0) return;
     const untilMs = Math.max(...wanted.map((each) => each.untilMs));
     const timeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, untilMs - nowMs));
@@ -257,8 +258,4 @@ function errorOf(failure: RequestFailedError, trouble: RequestFailedError | unde
 function away(failure: RequestFailedError): MemoryError {
   // The failure's words may be the server's own, which are the operator's to read.
   return unavailable("the embedding server is away", failure, LOOK_MS);
-}
-
-function late(): MemoryError {
-  return unavailable("the embedding server did not answer in time");
 }

@@ -26,12 +26,9 @@ export async function withTimeout<T>(asking: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof MemoryError) throw error;
     const cause = withoutDocuments(error);
-    throw isFull(error) ? notWritable(cause) : unavailable("the database does not answer", cause);
+    const isFull = error instanceof MongoServerError && error.code === OUT_OF_DISK_SPACE;
+    throw isFull ? notWritable(cause) : unavailable("the database does not answer", cause);
   }
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === OUT_OF_DISK_SPACE;
 }
 
 /** Removes documents from a failed bulk write's error: they are private texts, which must not be logged. */
