@@ -263,9 +263,11 @@ function place(
     return { sequence, entry, score, part, share, matched, rank, recency };
   });
   ranked.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
-  const placed = ranked.slice(0, wanted).map(({ part, entry, ...each }) => {
-    return { match: part ?? wholeOf(entry), entry, ...each };
-  });
+  const placed = ranked
+    .slice(0, wanted)
+    .map(({ sequence, entry, score, part, share, matched, rank, recency }) => {
+      return { sequence, entry, score, match: part ?? wholeOf(entry), share, matched, rank, recency };
+    });
   return { weight, placed };
 }
 
