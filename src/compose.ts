@@ -93,21 +93,12 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const running = () => calls.running;
   const { modelVersions, first } = await openModelVersions(context, { systemRecords, running, stopping });
   const counting = openCounting(context, storage);
-  const memory = openMemory(context, {
-    storage,
-    modelVersions,
-    quota: counting.quota,
-    calls: counting.calls,
-  });
+  const memory = openMemory(context, { ...counting, storage, modelVersions });
   openMoving(context, memory);
-  const { accounts, grants } = counting.watched;
   const accountPorts = {
-    accounts,
-    grants,
+    ...counting,
     signUp: config.signup,
     freeCalls: plans.get(FREE).calls,
-    usage: counting.usage,
-    calls: counting.calls,
     model: () => describeNewest(modelVersions),
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
@@ -128,7 +119,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     memory,
     tls,
     accounts: accountPorts,
-    authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
+    authenticate: openAuthenticator({ ...counting, onUse: (caller) => counting.lastUsed.note(caller) }),
     droppedLines: options.droppedLines,
     fetchDocument: options.fetchDocument,
   });

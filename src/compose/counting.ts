@@ -72,5 +72,5 @@ export function openCounting(context: Context, storage: Storage) {
       calls.count(caller, counted);
     },
   };
-  return { usage, calls, lastUsed, quota: telemetry.quota(quota), watched };
+  return { usage, calls, lastUsed, quota: telemetry.quota(quota), ...watched };
 }

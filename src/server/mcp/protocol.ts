@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import {
   createMcpHandler,
   isLegacyRequest,
+  type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -26,6 +27,15 @@ interface Exchange {
 /** Headers by which both the versions with sessions and the one without choose their form. */
 const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 
+const current = createMcpHandler(
+  ({ authInfo }: McpRequestContext) => serverFor(authInfo?.extra?.exchange as Exchange),
+  {
+    legacy: "reject",
+    // Nothing that one can subscribe to ever changes.
+    maxSubscriptions: 0,
+  },
+);
+
 /** One message, with the request's headers. */
 interface Asked {
   readonly message: unknown;
@@ -41,9 +51,8 @@ interface Asked {
 export async function answer({ message, headers, signal, exchange }: Asked): Promise<Response> {
   const request = requestOf(headers, signal);
   if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
-  // Nothing that one can subscribe to ever changes.
-  const current = createMcpHandler(() => serverFor(exchange), { legacy: "reject", maxSubscriptions: 0 });
-  const response = await current.fetch(request, { parsedBody: message });
+  const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
+  const response = await current.fetch(request, { parsedBody: message, authInfo });
   const { id, method } = message as { readonly id: unknown; readonly method: unknown };
   if (!response.ok || method !== "subscriptions/listen") return response;
   // The package would call this its own fault, after which a client would try again. It is refused as the package
