@@ -8,7 +8,9 @@ const PROGRAM = join(import.meta.dirname, "../../../dist/src/recalld.js");
 const TIMEOUT_MS = 120_000;
 /** Eras of the protocol, as the Inspector names them: that of the handshake (2025), and the current one. */
 const ERAS = ["legacy", "modern"] as const;
-const TOOLS = ["store", "recall", "list", "update", "update_many", "forget", "namespaces"].map((name) => `memory_${name}`);
+const TOOLS = ["store", "recall", "list", "update", "update_many", "forget", "namespaces"].map(
+  (name) => `memory_${name}`,
+);
 /** Exit code of the Inspector for a tool's result that is an error. */
 const REFUSED = 5;
 const QUESTION = "What does Ada like to drink?";

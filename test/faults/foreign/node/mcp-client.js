@@ -6,7 +6,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 const [url, key, command, program, home] = process.argv.slice(2);
-const NAMES = ["store", "recall", "list", "update", "update_many", "forget", "namespaces"].map((name) => `memory_${name}`);
+const NAMES = ["store", "recall", "list", "update", "update_many", "forget", "namespaces"].map(
+  (name) => `memory_${name}`,
+);
 const OPTIONS = { timeout: 120_000 };
 let calls = 0;
 
