@@ -63,10 +63,12 @@ const OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Message of a refusal with options in place of the fields that the server and its client name. */
-function inOptions({ code, message }: RecalldError | MemoryError): string {
+function inOptions({ code, message, field: named }: RecalldError | MemoryError): string {
   if (code !== "invalid_argument") {
     return message.replace("; set force ", "; set --force ").replace(": set baseUrl ", ": set --url ");
   }
+  // It may begin with the name of a file.
+  if (named === undefined) return message;
   const nested = message.replace(/^recency\.(half_life|weight)/, (_, field: string) => {
     return field === "weight" ? "--recency-weight" : "--half-life";
   });

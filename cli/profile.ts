@@ -65,11 +65,15 @@ function parsedUrl(url: string): URL {
 /**
  * Finds the server to call: by option, by RECALLD_URL and RECALLD_API_KEY, or else by the profile.
  *
- * @throws UsageError if the profile is not a profile.
+ * @throws UsageError if the profile is needed and is not one.
  */
 export function serverOf(given: Named): Server {
+  const { RECALLD_API_KEY: key, RECALLD_URL } = process.env;
+  const named = given.url || RECALLD_URL;
+  // Nothing is missing then, so that a profile that this user may not read is no fault.
+  if (key && named) return { url: addressOf(named), key };
   const { url, api_key: own } = loginOf(given);
-  return { url, key: process.env.RECALLD_API_KEY || own };
+  return { url, key: key || own };
 }
 
 /** The profile's login for the server that is called. A key is for one server: it is not shown to another. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { failureOf, UsageError } from "../../cli/failure.js";
 import { RecalldError } from "../../clients/typescript/src/index.js";
+import { MemoryError } from "../../src/errors.js";
 
 it("prints what a server says without the characters that control a terminal", () => {
   const said = "gone\u001b[2J\u202e\u0007";
@@ -17,6 +18,11 @@ it("prints what a server says without the characters that control a terminal", (
 
 it("names what was typed in place of the field that a server names", () => {
   const message = "account_id is not the id of the key's account";
-  const error = new RecalldError("invalid_argument", message, { status: 400, requestId: "r" });
+  const error = new RecalldError("invalid_argument", message, { status: 400, field: "accountId" });
   expect(failureOf(error).line).toMatch(/^recalld: ACCOUNT is not the id of the key's account /);
+});
+
+it("takes no file's name for a field", () => {
+  const error = new MemoryError("invalid_argument", "memories.jsonl is not there");
+  expect(failureOf(error).line).toBe("recalld: memories.jsonl is not there (invalid_argument)");
 });

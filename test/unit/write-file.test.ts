@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { writeLogin } from "../../cli/profile.js";
+import { serverOf, writeLogin } from "../../cli/profile.js";
 import { openTarget, withLock, writeLines, writeWhole } from "../../cli/write-file.js";
 import { makeFolder } from "../../src/make-folder.js";
 
@@ -125,4 +125,15 @@ it("a folder is its owner's alone, those above it too, and one that is there or 
   for (const path of [made, join(folder, "a")]) expect((await stat(path)).mode & 0o777).toBe(0o700);
   await writeFile(join(made, "file"), "");
   expect(() => makeFolder(join(made, "file", "c"))).toThrow("ENOTDIR");
+});
+
+it("a profile that cannot be read is no fault where the environment names server and key", async () => {
+  const profile = join(await aFolder(), "profile.json");
+  await writeFile(profile, "{");
+  vi.stubEnv("RECALLD_PROFILE", profile);
+  vi.stubEnv("RECALLD_API_KEY", "rcl_mine");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(() => serverOf({})).toThrow("cannot be read as a profile");
+  vi.stubEnv("RECALLD_URL", "recalld.example:8080");
+  expect(serverOf({})).toEqual({ url: "http://recalld.example:8080", key: "rcl_mine" });
 });
