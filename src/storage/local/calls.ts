@@ -116,7 +116,11 @@ type DayKey = [accountId: string, date: string];
 export class LocalUsage implements Usage {
   readonly #days: Database<StoredDay, DayKey>;
 
-  constructor(root: RootDatabase) {
+  /** @param isClosed finds in the same transaction whether an account was closed: nothing is added to it */
+  constructor(
+    root: RootDatabase,
+    private readonly isClosed: (accountId: string) => boolean,
+  ) {
     this.#days = root.openDB("usage", { encoding: "json" });
   }
 
@@ -124,6 +128,7 @@ export class LocalUsage implements Usage {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
     await durably(this.#days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
+        if (this.isClosed(accountId)) continue;
         this.#forget(accountId, before);
         const day: StoredDay = this.#days.get([accountId, date]) ?? NOTHING;
         const inHour = sum<Counts>(day.hours?.[hour] ?? NOTHING, counts);

@@ -82,7 +82,7 @@ function storageIn(
     secondaryIndexes,
     accounts,
     grants: new LocalGrants(root),
-    usage: new LocalUsage(root),
+    usage: new LocalUsage(root, (accountId) => accounts.isClosedNow(accountId)),
     calls: new LocalCalls(root),
     systemRecords: new LocalSystemRecords(meta),
     claims: new LocalClaims(root),
