@@ -532,6 +532,31 @@ describe("verifying a database", () => {
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
   });
 
+  it.each([false, true])(
+    "takes for no problem what a server erases meanwhile, done when it looks again: %s",
+    async (isDone) => {
+      const logId = await service.write("a", memories(3));
+      const { storage, indexes } = service;
+      let reads = 0;
+      const read: Log["read"] = async (range) => {
+        const isFirst = reads++ === 0;
+        if (isFirst) {
+          await storage.erasures.begin({ id: "e", scope: scopeOf("a"), logId, begunAtMs: 0 });
+          await service.write("a", [{ op: "drop", opId: "d" }]);
+        }
+        const found = await storage.log.read(range);
+        if (isFirst && isDone) {
+          await storage.log.erase({ logId, sequences: [1, 2, 3] });
+          await storage.erasures.end("e");
+        }
+        return found;
+      };
+      const log = withChanges(storage.log, { read });
+      const verified = await verify({ ...storage, log, indexes, dimensionsOf: () => DIMENSIONS });
+      expect(verified.problems).toEqual([]);
+    },
+  );
+
   it("takes a log that moves for no problem until its copy has the name", async () => {
     const logId = await service.write("a", [...memories(3), { op: "moved", opId: "m", to: "elsewhere" }]);
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });

@@ -6,6 +6,7 @@ import type { Erasure } from "../../src/memory/ports/erasures.js";
 import type { Entry, Stored } from "../../src/memory/ports/log.js";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
 import type { Scope } from "../../src/memory/ports/names.js";
+import type { Bill, Written } from "./bills.js";
 import type { Runs, VirtualTime } from "./time.js";
 
 /** Faults of a database, each with its probability per request. */
@@ -37,10 +38,9 @@ export interface Client extends Runs {
   resumesAtMs: number;
 }
 
-/** Subject of a request to the database. Charges are never sent twice, because the drivers prevent that. */
-export interface RequestOptions {
-  /** Calls that it charges or refunds. */
-  readonly charges?: number;
+interface RequestOptions {
+  /** True if it is never sent twice, as charges are not, because the drivers prevent that. */
+  readonly isOnce?: boolean;
 }
 
 /** True content of one simulated database, and its connections. */
@@ -56,10 +56,10 @@ export class Database {
   models: readonly Pinned[] = [];
   /** True if vectors of two models were compared. */
   hasMixed = false;
-  /** Charges and refunds whose outcome the caller cannot know. */
-  unclearCharges = 0;
-  /** Charges of each account's plan, less the refunds. */
-  readonly charged = new Map<string, number>();
+  /** Texts that were put into logs. */
+  readonly written: Written[] = [];
+  /** Bills of calls, by the signals that end them. */
+  readonly bills = new WeakMap<AbortSignal, Pick<Bill, "number">>();
   #logIds = 0;
 
   constructor(
@@ -72,35 +72,30 @@ export class Database {
   async request<T>(
     process: Client,
     effect: () => T | Promise<T>,
-    { charges = 0 }: RequestOptions = {},
+    { isOnce = false }: RequestOptions = {},
   ): Promise<T> {
     this.#maybePause(process);
     await this.time.awake(process);
-    const answer = this.#travel(process, effect, charges);
+    const answer = this.#travel(process, effect, isOnce);
     // An answer that has no waiter is no unhandled failure.
     answer.catch(() => {});
     return this.time.whileAlive(process, answer);
   }
 
-  async #travel<T>(process: Client, effect: () => T | Promise<T>, charges: number): Promise<T> {
+  async #travel<T>(process: Client, effect: () => T | Promise<T>, isOnce: boolean): Promise<T> {
     const { time, faults } = this;
     await this.#delay();
-    if (time.chance(faults.lost)) throw this.#failed("lost", charges);
+    if (time.chance(faults.lost)) throw unavailable("lost");
     if (time.chance(faults.late)) {
       time.at(this.#lateness(), () => void effect());
-      throw this.#failed("late", charges);
+      throw unavailable("late");
     }
-    if (charges === 0 && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
+    if (!isOnce && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
     const result = await effect();
     this.#maybePause(process);
     await this.#delay();
-    if (time.chance(faults.unanswered)) throw this.#failed("unanswered", charges);
+    if (time.chance(faults.unanswered)) throw unavailable("unanswered");
     return result;
-  }
-
-  #failed(how: string, charges: number): Error {
-    this.unclearCharges += charges;
-    return unavailable(how);
   }
 
   /** Delays a message. Most are quick, and many others overtake some of them. */

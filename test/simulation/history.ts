@@ -5,6 +5,7 @@ import type { Result } from "../../src/memory/operations/write.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import { type Entry, forgottenBy, isEnd } from "../../src/memory/ports/log.js";
 import { modelVersionOf } from "../../src/memory/ports/model-version.js";
+import { type Bill, Bills } from "./bills.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -25,12 +26,8 @@ interface Version {
   readonly onSimilar?: "keep" | "supersede" | undefined;
   readonly startedMs: number;
   storedMs?: number;
-  /** Number of calls that tried to store it. */
-  attempts: number;
   /** True if its callers were told that nothing is stored. */
   refused?: boolean;
-  /** True if a batch that has stored it was answered. */
-  paid?: boolean;
 }
 
 /** Something that removes or hides one memory for good. */
@@ -64,7 +61,6 @@ interface Span {
 
 /** A memory to store. */
 export interface Storing {
-  readonly accountId: string;
   readonly name: Name;
   readonly text: string;
   readonly externalId?: string;
@@ -102,22 +98,23 @@ export class History {
   readonly #mayBeSuperseded = new Map<string, Drop>();
   /** First promise that was broken, even if the call that saw it was abandoned. */
   #broken: Error | undefined;
-  /** Answered calls that cost one, by account. */
-  readonly #paid = new Map<string, number>();
-  /** Calls whose caller was told that they failed, or nothing. They may have been charged. */
-  #unanswered = 0;
-  /** Memories of batches that were tried again: an earlier attempt may have stored them late, and paid nothing. */
-  #unsure = 0;
+  readonly #bills = new Bills();
+  #recalls = 0;
 
   constructor(private readonly time: VirtualTime) {}
 
-  async storing(operation: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
+  async storing(
+    operation: Storing,
+    work: (bill: Bill<Pick<StoreAnswer, "stored">>) => Promise<StoreAnswer>,
+  ): Promise<void> {
     const tried = this.#try(operation);
     if (operation.onSimilar === "supersede") this.#maySupersede(tried.version);
-    const { stored: answered, replayed, superseded = [] } = await this.#unlessUnanswered(work);
+    const texts = [operation.text];
     // One that keeps a similar memory was embedded, and costs a call.
-    if (!replayed && (answered.outcome !== "KEPT" || operation.onSimilar === "keep"))
-      this.#pay(operation.accountId);
+    const bill = this.#bills.open(texts, ({ stored }: Pick<StoreAnswer, "stored">) =>
+      stored.outcome !== "KEPT" || operation.onSimilar === "keep" ? texts : [],
+    );
+    const { stored: answered, superseded = [] } = await work(bill);
     this.#take(tried, answered);
     this.#hasSuperseded(tried.version, superseded);
   }
@@ -144,31 +141,28 @@ export class History {
   }
 
   /** Stores several memories in one call, each of which may fail by itself. */
-  async storingBatch(items: readonly Storing[], work: () => Promise<BatchAnswer>): Promise<void> {
+  async storingBatch(
+    items: readonly Storing[],
+    work: (bill: Bill<BatchAnswer>) => Promise<BatchAnswer>,
+  ): Promise<void> {
     const tried = items.map((each) => this.#try(each));
-    const { results, replayed } = await this.#unlessUnanswered(work, items.length).catch((error) => {
-      // What a batch has stored stays paid, even if the answer could not be kept for a call that comes again.
-      if (error instanceof MemoryError && error.code === "unavailable") this.#unanswered += items.length;
-      throw error;
-    });
+    const texts = items.map(({ text }) => text);
+    const isOwed = (result: Result<StoredMemory>) => "stored" in result && result.stored.outcome !== "KEPT";
+    const bill = this.#bills.open(texts, ({ results }: BatchAnswer) =>
+      texts.filter((_, i) => isOwed(results[i] as Result<StoredMemory>)),
+    );
+    const { results } = await work(bill);
     for (const [i, result] of results.entries()) {
       const each = tried[i] as Tried;
       if (!("stored" in result)) continue;
-      // Of several attempts, one has paid for it, maybe not the first that is answered.
-      if (!replayed && each.version.paid !== true && result.stored.outcome !== "KEPT") {
-        each.version.paid = true;
-        this.#pay((items[i] as Storing).accountId);
-        if (each.version.attempts !== 1) this.#unsure++;
-      }
       this.#take(each, result.stored);
     }
   }
 
   /** Notes that an attempt to store a memory begins. */
-  #try({ accountId, supersedes = [], ...described }: Storing): Tried {
+  #try({ supersedes = [], ...described }: Storing): Tried {
     const startedMs = this.time.nowMs;
-    const version = this.#versions.get(described.text) ?? { ...described, startedMs, attempts: 0 };
-    version.attempts++;
+    const version = this.#versions.get(described.text) ?? { ...described, startedMs };
     this.#versions.set(version.text, version);
     const { name } = described;
     // An attempt that is answered may tell of what the first one stored.
@@ -196,18 +190,17 @@ export class History {
 
   /** Gives a memory another text. */
   async updating(
-    { accountId, name, text, id }: { accountId: string; name: Name; text: string; id: string },
-    work: () => Promise<{ replayed: boolean }>,
+    { name, text, id }: { name: Name; text: string; id: string },
+    work: (bill: Bill) => Promise<unknown>,
   ): Promise<void> {
     const startedMs = this.time.nowMs;
     const before = [...this.#versions.values()].find((each) => each.id === id);
     const { externalId, expiresMs } = before ?? {};
     const tried = this.#versions.get(text);
-    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs, attempts: 1 };
+    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs };
     this.#versions.set(text, version);
     try {
-      const { replayed } = await this.#unlessUnanswered(work);
-      if (!replayed) this.#pay(accountId);
+      await work(this.#bills.open([text], () => [text]));
     } catch (error) {
       this.#checkMissing(error, { id, text, span: { startedMs, endedMs: this.time.nowMs } });
       // Another attempt may have stored what this one was refused.
@@ -271,13 +264,10 @@ export class History {
   }
 
   /** Checks a recall that shows everything in its namespace. */
-  async recalling(
-    { accountId, name }: { accountId: string; name: Name },
-    work: () => Promise<Shown[]>,
-  ): Promise<void> {
+  async recalling(name: Name, work: (bill: Bill) => Promise<Shown[]>): Promise<void> {
     const startedMs = this.time.nowMs;
-    const results = await this.#unlessUnanswered(work);
-    this.#pay(accountId);
+    const recall = [`recall ${this.#recalls++}`];
+    const results = await work(this.#bills.open(recall, () => recall));
     this.#checkShown(name, results, { startedMs, endedMs: this.time.nowMs });
     this.check();
   }
@@ -336,7 +326,7 @@ export class History {
     if (db.hasMixed) this.#break("two models met in one recall");
     if (db.erasures.size > 0) this.#break("an erasure was left over");
     this.#checkSuperseded(db);
-    this.#checkCharges(db);
+    for (const wrong of this.#bills.wrong(db.written)) this.#break(wrong);
     this.check();
   }
 
@@ -424,18 +414,6 @@ export class History {
     }
   }
 
-  #checkCharges(db: Database): void {
-    for (const accountId of db.accounts.keys()) {
-      const [charged, paid] = [db.charged.get(accountId) ?? 0, this.#paid.get(accountId) ?? 0];
-      const excused = this.#unanswered + db.unclearCharges;
-      if (charged < paid - this.#unsure)
-        this.#break(`${paid} calls of ${accountId} were answered, and ${charged} charged`);
-      if (charged > paid + excused) {
-        this.#break(`${charged} calls of ${accountId} were charged, ${paid} answered, ${excused} unclear`);
-      }
-    }
-  }
-
   /**
    * Checks all promises.
    *
@@ -445,10 +423,6 @@ export class History {
     if (this.#broken) throw this.#broken;
   }
 
-  #pay(accountId: string): void {
-    this.#paid.set(accountId, (this.#paid.get(accountId) ?? 0) + 1);
-  }
-
   /** Notes that a memory is superseded, which only one other can do. */
   #finish(removal: Removal, by: string): void {
     const { id } = removal;
@@ -456,16 +430,6 @@ export class History {
     const isEarlier = before?.how === "superseded" || (before?.doneMs ?? Infinity) < removal.startedMs;
     if (before !== undefined && isEarlier) this.#break(`${by} superseded a memory that was ${before.how}`);
     removal.doneMs = this.time.nowMs;
-  }
-
-  /** A call that fails by itself is refunded. For one that was cut off, this is not known. */
-  async #unlessUnanswered<T>(work: () => Promise<T>, calls = 1): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof Error && error.name === "MemoryError")) this.#unanswered += calls;
-      throw error;
-    }
   }
 
   #mustShow(version: Version, span: Span): boolean {

@@ -285,4 +285,21 @@ export const MISTAKES: readonly Mistake[] = [
       ["memory/operations/store-item.ts", "supersedes: [...supersedes, alike.entry.id]", "supersedes"],
     ],
   },
+  {
+    what: "a retry with its key pays for what an attempt has stored that died",
+    seed: 673,
+    changes: [
+      ["memory/operations/write.ts", "if (!isOthers) this.#paid.push(stored);", "this.#paid.push(stored);"],
+    ],
+  },
+  {
+    what: "a retry with its key takes an attempt that died for one that failed",
+    seed: 135,
+    changes: [["memory/idempotency/idempotency.ts", "!isBatch && claimedAtMs === LONG_AGO_MS;", "!isBatch;"]],
+  },
+  {
+    what: "a retry with its key does not pay for what a failed attempt has stored late",
+    seed: 441,
+    changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
+  },
 ];

@@ -180,6 +180,7 @@ async function insert(
       continue;
     }
     log.set(from + i, entry);
+    if (entry.op === "store") db.written.push({ text: entry.text, bill: entry.tokens });
     inserted = i + 1;
   }
   return inserted;
@@ -301,7 +302,6 @@ export function accountsOf(db: Database, process: Client): Accounts {
   const currentByExternalId = (keyHash: string) =>
     [...db.accounts.values()].find(({ keys }) => keys.some(({ hash }) => hash === keyHash));
   const change = (accountId: string, by: number) => {
-    db.charged.set(accountId, (db.charged.get(accountId) ?? 0) - by);
     const account = db.accounts.get(accountId);
     if (account) db.accounts.set(accountId, { ...account, callsLeft: account.callsLeft + by });
   };
@@ -314,9 +314,9 @@ export function accountsOf(db: Database, process: Client): Accounts {
         change(accountId, -calls);
         return true;
       };
-      return db.request(process, charge, { charges: calls });
+      return db.request(process, charge, { isOnce: true });
     },
-    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { charges: calls }),
+    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { isOnce: true }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,

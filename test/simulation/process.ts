@@ -1,3 +1,4 @@
+import type { Accounts } from "../../src/accounts/account.js";
 import { charge, getAccount } from "../../src/accounts/authenticate.js";
 import { closeAccount } from "../../src/accounts/close.js";
 import { dropAll } from "../../src/memory/erasure/drop.js";
@@ -21,6 +22,7 @@ import type { Quota } from "../../src/memory/ports/quota.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { plainIndex } from "../memory/plain-index.js";
 import { unsavedIndexes, vectorsOf } from "../memory/unsaved-indexes.js";
+import type { Bill } from "./bills.js";
 import type { Client, Database } from "./database.js";
 import {
   accountsOf,
@@ -79,21 +81,33 @@ export class Process implements Client {
     for (const tell of this.#dying) tell();
   }
 
-  store(caller: Caller, request: Omit<StoreRequest, "caller">) {
-    return this.#call((domain, controller) => store(domain, { caller, ...request, controller }));
+  store(
+    caller: Caller,
+    request: Omit<StoreRequest, "caller">,
+    bill: Bill<Awaited<ReturnType<typeof store>>>,
+  ) {
+    return this.#charged(bill, (domain, controller) => store(domain, { caller, ...request, controller }));
   }
 
-  storeBatch(caller: Caller, request: Omit<StoreBatchRequest, "caller">) {
-    return this.#call((domain, controller) => storeBatch(domain, { caller, ...request, controller }));
+  storeBatch(
+    caller: Caller,
+    request: Omit<StoreBatchRequest, "caller">,
+    bill: Bill<Awaited<ReturnType<typeof storeBatch>>>,
+  ) {
+    return this.#charged(bill, (domain, controller) =>
+      storeBatch(domain, { caller, ...request, controller }),
+    );
   }
 
-  updateMemory(caller: Caller, request: Omit<UpdateRequest, "caller">) {
-    return this.#call((domain, controller) => updateMemory(domain, { caller, ...request, controller }));
+  updateMemory(caller: Caller, request: Omit<UpdateRequest, "caller">, bill: Bill) {
+    return this.#charged(bill, (domain, controller) =>
+      updateMemory(domain, { caller, ...request, controller }),
+    );
   }
 
-  recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
+  recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow, bill: Bill) {
     const request = { caller, query: "text", namespace, topK: 20, ...how };
-    return this.#call((domain, controller) => recall(domain, { ...request, controller }));
+    return this.#charged(bill, (domain, controller) => recall(domain, { ...request, controller }));
   }
 
   deleteMemories(caller: Caller, request: Omit<ChangingRequest, "caller">) {
@@ -125,9 +139,26 @@ export class Process implements Client {
     });
   }
 
+  /** Makes a call that may cost something, and notes on its bill what it cost and how it ended. */
+  #charged<T>(bill: Bill<T>, work: (domain: Domain, controller: AbortController) => Promise<T>): Promise<T> {
+    this.db.bills.set(bill.controller.signal, bill);
+    const noted = async (domain: Domain) => {
+      try {
+        const answer = await work({ ...domain, quota: billed(domain, bill) }, bill.controller);
+        bill.answer(answer);
+        return answer;
+      } finally {
+        bill.end();
+      }
+    };
+    return this.#call(noted, bill.controller);
+  }
+
   /** Makes one call as its caller sees it: it fails when the process dies or takes too long. */
-  async #call<T>(work: (domain: Domain, controller: AbortController) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
+  async #call<T>(
+    work: (domain: Domain, controller: AbortController) => Promise<T>,
+    controller = new AbortController(),
+  ): Promise<T> {
     const { time } = this.db;
     const timeout = async () => {
       await time.sleep(CALL_TIMEOUT_MS);
@@ -218,7 +249,9 @@ export class Process implements Client {
       embed: async ({ signal }) => {
         await clock.sleep(time.between(0, time.chance(0.05) ? 5_000 : 10));
         signal?.throwIfAborted();
-        return { vectors: Float32Array.of(Number(id)), tokens: 1 };
+        // The number of the bill, by which the history knows whose texts are in the logs.
+        const tokens = (signal && this.db.bills.get(signal)?.number) ?? 0;
+        return { vectors: Float32Array.of(Number(id)), tokens };
       },
       unreadShare: () => 0,
       close: async () => {},
@@ -248,12 +281,7 @@ function roomOf(
   const derived = { indexes, indexMemoryBytesMax };
   const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, recent, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), ...logs, clock, exclusive });
-  const quota: Quota = {
-    charge: (caller, calls) => charge(accounts, caller, calls),
-    verify: async (caller) => void (await getAccount(accounts, caller)),
-    refund: ({ accountId }, calls) => accounts.refund(accountId, calls).catch(() => {}),
-    count: () => {},
-  };
+  const quota = quotaOf(accounts);
   return {
     ...logs,
     clock,
@@ -267,6 +295,34 @@ function roomOf(
     accounts,
     recent,
   };
+}
+
+function quotaOf(accounts: Accounts): Quota {
+  return {
+    charge: (caller, calls) => charge(accounts, caller, calls),
+    verify: async (caller) => void (await getAccount(accounts, caller)),
+    refund: ({ accountId }, calls) => accounts.refund(accountId, calls).catch(() => {}),
+    count: () => {},
+  };
+}
+
+/** Makes the quota as one call sees it, which notes its charges and refunds on the call's bill. */
+function billed({ accounts }: Pick<Domain, "accounts">, bill: Pick<Bill, "calls" | "isUnclear">): Quota {
+  const noted = async <T>(work: Promise<T>, calls: number, isDone = (_: T) => true): Promise<T> => {
+    try {
+      const outcome = await work;
+      if (isDone(outcome)) bill.calls += calls;
+      return outcome;
+    } catch (error) {
+      bill.isUnclear = true;
+      throw error;
+    }
+  };
+  return quotaOf({
+    ...accounts,
+    charge: (charge) => noted(accounts.charge(charge), charge.calls ?? 1, (isTaken) => isTaken),
+    refund: (accountId, calls = 1) => noted(accounts.refund(accountId, calls), -calls),
+  });
 }
 
 /** Makes vectors of an index that finds everything in it, and notes if vectors are not of the query's model. */

@@ -221,8 +221,8 @@ class Schedule {
     const attempt = () => {
       const { operation, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
-      return this.#history.storing(operation, async () => {
-        const answer = await this.#any.store(caller, asked);
+      return this.#history.storing(operation, async (bill) => {
+        const answer = await this.#any.store(caller, asked, bill);
         return { ...answer, superseded: this.#db.supersededBy(answer.stored.id) };
       });
     };
@@ -239,7 +239,7 @@ class Schedule {
       const items = memories.map((memory) => memory());
       const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
       const operation = items.map((item) => item.operation);
-      return this.#history.storingBatch(operation, () => this.#any.storeBatch(caller, asked));
+      return this.#history.storingBatch(operation, (bill) => this.#any.storeBatch(caller, asked, bill));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
@@ -253,7 +253,7 @@ class Schedule {
       const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
       const asked = { ...storeOptions, ...(id !== undefined && { supersedes: [id] }) };
       described ??= {
-        operation: { accountId: caller.accountId, name, text, ...asked },
+        operation: { name, text, ...asked },
         request: {
           text,
           ...expiryOf(asked),
@@ -300,20 +300,19 @@ class Schedule {
       // All attempts make the same request.
       id ??= this.#history.pick(name, chosen);
       if (id === undefined) return;
-      const operation = { accountId: caller.accountId, name, text, id };
+      const operation = { name, text, id };
       const request = { namespace, id, text, idempotencyKey };
-      await this.#history.updating(operation, () => this.#any.updateMemory(caller, request));
+      await this.#history.updating(operation, (bill) => this.#any.updateMemory(caller, request, bill));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
-    const operation = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
-    await this.#history.recalling(operation, async () => {
+    await this.#history.recalling(keyOf({ ...caller, namespace }), async (bill) => {
       const mode = this.time.chance(0.5) ? "hybrid" : "cosine";
       // Every memory is later than that, but the memories must be selected first.
       const after = this.time.chance(0.3) ? 0 : undefined;
-      const { results } = await process.recall(caller, { namespace, mode, after });
+      const { results } = await process.recall(caller, { namespace, mode, after }, bill);
       return results.map(({ entry, words }) => ({ id: entry.id, text: entry.text, words }));
     });
   }
@@ -331,7 +330,10 @@ class Schedule {
     const mine = keyOf({ ...caller, namespace });
     return this.#history.dropping(
       (version) => version.name === mine && version.externalId === externalId,
-      () => this.#any.deleteMemories(caller, operation),
+      async () => {
+        const { more } = await this.#any.deleteMemories(caller, operation);
+        if (more) throw new Error("some may be left");
+      },
     );
   }
 

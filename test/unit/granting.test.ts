@@ -82,6 +82,23 @@ describe("a code", () => {
     expect(await keys()).toHaveLength(50);
   });
 
+  it("is left nowhere if the account is closed while it is made", async () => {
+    const { options, give, accountId } = await consented();
+    const late: Grants = Object.create(storage.grants);
+    late.removeOf = (id) => storage.grants.removeOf(id);
+    let kept = "";
+    late.add = async (grant) => {
+      await storage.grants.removeOf(accountId);
+      await storage.accounts.remove(accountId);
+      await storage.grants.removeOf(accountId);
+      kept = grant.codeHash;
+      await storage.grants.add(grant);
+    };
+    options.grants = late;
+    await expect(give()).rejects.toMatchObject({ code: "unauthenticated" });
+    expect(await storage.grants.find(kept)).toBeUndefined();
+  });
+
   it.each([
     ["An app", "An app (app.example)"],
     ["", "app.example"],

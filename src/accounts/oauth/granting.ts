@@ -1,7 +1,7 @@
 import { invalid } from "../../errors.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
-import type { Authenticated } from "../authenticate.js";
+import { type Authenticated, unknownKey } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
@@ -36,8 +36,8 @@ export interface Consent extends Pick<Grant, "redirectUri" | "challenge" | "reso
 /**
  * Keeps the caller's consent, and returns the code for it.
  *
- * @throws MemoryError `permission_denied` for a key that may not manage the account, `invalid_argument`, or
- * `failed_precondition` (KEYS_LIMIT).
+ * @throws MemoryError `permission_denied` for a key that may not manage the account, `invalid_argument`,
+ * `failed_precondition` (KEYS_LIMIT), or `unauthenticated` if the account is closed meanwhile.
  */
 export async function consent(
   { accounts, grants }: GrantingOptions,
@@ -65,6 +65,10 @@ export async function consent(
     expiresAtMs: nowMs + CODE_TTL_MS,
     keptUntilMs: nowMs + RETENTION_MS,
   });
+  if (await accounts.isClosed(accountId)) {
+    await grants.removeOf(accountId);
+    throw unknownKey();
+  }
   return code;
 }
 

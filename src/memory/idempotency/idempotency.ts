@@ -153,8 +153,8 @@ export class Idempotency {
   ): Promise<Outcome | undefined> {
     const { claims, clock } = this.ports;
     const { isBatch = false } = request;
-    const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">) =>
-      claims.takeOver({ id, from: owner, to: owner, ...how });
+    const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">, to = owner) =>
+      claims.takeOver({ id, from: owner, to, ...how });
     const isRefunded = !isNew && !isBatch && claimedAtMs === LONG_AGO_MS;
     const isPaid = !isNew && !isBatch && !isRefunded;
     let appending = false;
@@ -191,7 +191,10 @@ export class Idempotency {
         // An earlier owner may still append its memory, so the id must stay the same.
         const isUnused = isNew && isNothing;
         const longAgoMs = isPaid && !appending ? LONG_AGO_AND_PAID_MS : LONG_AGO_MS;
-        const letGo = isUnused ? claims.release({ id, owner }) : hold({ claimedAtMs: longAgoMs });
+        // Nobody owns it then: a confirmation that arrives a second time must not take it again.
+        const letGo = isUnused
+          ? claims.release({ id, owner })
+          : hold({ claimedAtMs: longAgoMs }, randomUUID());
         // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
         // the next call once its owner counts as dead.
         await letGo.catch(() => {});

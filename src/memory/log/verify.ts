@@ -2,6 +2,7 @@ import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } 
 import { baseOf } from "../ports/model-version.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
+import { fetchAll } from "../versions/fetch.js";
 import { allEntries, allErasures, allLogIds, allNames } from "./walk.js";
 
 const ENTRIES_MANY = 512;
@@ -29,15 +30,13 @@ export interface Verified {
 
 /**
  * Verifies every entry of every log, and all index files: numbers are dense, memories are complete, and
- * nothing is left of deleted ones. It is meant for a database that no server uses.
+ * nothing is left of deleted ones.
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
-  const pending: Pending[] = await ports.secondaryIndexes.unerased(ERASURES_MAX);
   const problems: string[] = [];
-  for await (const each of allErasures(ports.erasures)) {
-    if ("lost" in each) problems.push(`the record of the erasure ${each.id} is damaged`);
-    else if (each.logId !== undefined) pending.push({ logId: each.logId, sequence: each.sequence });
-  }
+  const pending = await pendingErasures(ports, (id) =>
+    problems.push(`the record of the erasure ${id} is damaged`),
+  );
   const recall = { found: 0, compared: 0 };
   const unfinished = pending.length;
   const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, recall, unfinished, problems };
@@ -57,6 +56,18 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     }
   }
   return verified;
+}
+
+async function pendingErasures(
+  { secondaryIndexes, erasures }: VerifyPorts,
+  onLost: (id: string) => void = () => {},
+): Promise<Pending[]> {
+  const pending: Pending[] = await secondaryIndexes.unerased(ERASURES_MAX);
+  for await (const each of allErasures(erasures)) {
+    if ("lost" in each) onLost(each.id);
+    else if (each.logId !== undefined) pending.push({ logId: each.logId, sequence: each.sequence });
+  }
+  return pending;
 }
 
 /** An erasure that is not finished: of one memory, or of a whole log. */
@@ -91,18 +102,28 @@ class LogVerifier {
     const range = { logId, from: 1, limit: ENTRIES_MANY, what: "all" } as const;
     for await (const entries of allEntries(ports.log, range)) for (const each of entries) this.#step(each);
     // Copies in other model versions are erased with the original.
-    const erasing = pending.filter((each) => baseOf(each.logId) === baseOf(logId));
+    const isOfThis = (each: Pending) => baseOf(each.logId) === baseOf(logId);
+    const erasing = pending.filter(isOfThis);
     const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
+    const isErasingAll = () => erasing.some((each) => each.sequence === undefined);
+    const left = new Map<number, string>();
     for (const target of this.#targets) {
-      if (this.#stored.has(target) && !isErasing(target))
-        this.#complain(target, "was deleted, but is not erased");
+      if (this.#stored.has(target) && !isErasing(target)) left.set(target, "was deleted, but is not erased");
     }
     // Until the name points to the copy, a log that moves is the only complete one.
     const isMoving = this.#ended === "moved" && isNamed;
     if (isMoving) verified.unfinished++;
-    if (this.#ended !== undefined && !isMoving && !erasing.some(({ sequence }) => sequence === undefined)) {
+    if (this.#ended !== undefined && !isMoving && !isErasingAll()) {
       const how = this.#ended === "drop" ? "was dropped" : "has moved";
-      for (const sequence of this.#stored) this.#complain(sequence, `${how}, but is not erased`);
+      for (const sequence of this.#stored) left.set(sequence, `${how}, but is not erased`);
+    }
+    if (left.size > 0) {
+      // Over MongoDB, servers may have begun to erase it since: what is not pending now is erased by now.
+      erasing.push(...(await pendingErasures(ports)).filter(isOfThis));
+      const isPending = (sequence: number) => isErasing(sequence) || isErasingAll();
+      for await (const some of fetchAll(ports.log, { logId, sequences: [...left.keys()], what: "head" }))
+        for (const { sequence } of some)
+          if (!isPending(sequence)) this.#complain(sequence, left.get(sequence) ?? "");
     }
     for (const { sequence, opId } of await ports.indexes.marksOf(logId)) {
       if ((await entryAt(ports.log, logId, sequence))?.opId === opId) continue;

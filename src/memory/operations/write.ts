@@ -168,6 +168,8 @@ class Writer<A extends Pick<Answered, "tokens">> {
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
   readonly #results = new Map<string, Result<A>>();
+  /** Items that an earlier attempt has written and paid for. */
+  readonly #free = new Set<string>();
   readonly #timer: StepTimer<CallStep>;
   #signal: AbortSignal | undefined;
   /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
@@ -203,7 +205,7 @@ class Writer<A extends Pick<Answered, "tokens">> {
       if (others.some((other) => "stored" in other)) return;
       throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
     };
-    const calls = left.filter(({ text }) => text !== undefined).length;
+    const calls = left.filter(({ id, text }) => text !== undefined && !this.#free.has(id)).length;
     if (calls === 0) await work({ signal: controller?.signal });
     else {
       await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
@@ -221,10 +223,13 @@ class Writer<A extends Pick<Answered, "tokens">> {
     const { log, names, secondaryIndexes } = this.ports;
     const logId = await names.find(this.batch.scope);
     if (logId === undefined) return;
-    for (const item of this.#items.filter(({ needsEmbedding }) => !needsEmbedding)) {
+    for (const item of this.#items) {
       const number = (await secondaryIndexes.findByOperation({ logId, opIds: [item.id] })).get(item.id);
       const existing = number && (await entryAt(log, logId, number));
-      if (existing) await this.#note(item, { status: "fulfilled", value: { logId, existing } }, undefined);
+      if (!existing) continue;
+      this.#free.add(item.id);
+      const outcome = { status: "fulfilled", value: { logId, existing } } as const;
+      if (!item.needsEmbedding) await this.#note(item, outcome, undefined);
     }
   }
 

@@ -93,7 +93,11 @@ export class LocalAccounts extends AccountChanges implements Accounts {
   }
 
   async isClosed(accountId: string): Promise<boolean> {
-    return reading(() => this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId));
+    return reading(() => this.isClosedNow(accountId));
+  }
+
+  isClosedNow(accountId: string): boolean {
+    return this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId);
   }
 
   protected change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {

@@ -110,12 +110,17 @@ type StoredDay = Omit<DayUsage, "date">;
 type DayKey = [accountId: string, date: string];
 
 export class LocalUsage implements Usage {
-  constructor(private readonly days: Database<StoredDay, DayKey>) {}
+  /** @param isClosed finds in the same transaction whether an account was closed: nothing is added to it */
+  constructor(
+    private readonly days: Database<StoredDay, DayKey>,
+    private readonly isClosed: (accountId: string) => boolean,
+  ) {}
 
   async add(hours: readonly AccountHour[]): Promise<void> {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
     await durably(this.days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
+        if (this.isClosed(accountId)) continue;
         this.#forget(accountId, before);
         const day: StoredDay = this.days.get([accountId, date]) ?? NOTHING;
         const inHour = sum<Counts>(day.hours?.[hour] ?? NOTHING, counts);

@@ -72,7 +72,9 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       secondaryIndexes,
       accounts,
       grants: new LocalGrants(root),
-      usage: new LocalUsage(root.openDB("usage", JSON_VALUES)),
+      usage: new LocalUsage(root.openDB("usage", JSON_VALUES), (accountId) =>
+        accounts.isClosedNow(accountId),
+      ),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
       systemRecords: new LocalSystemRecords(meta),
       claims: new LocalClaims(root),
