@@ -19,6 +19,7 @@ import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
+import { readInPieces } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import type { Tls } from "./tls.js";
 
@@ -212,6 +213,7 @@ export class OnePortServer extends Server {
   #openHttp1(socket: Socket): void {
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
+    readInPieces(socket, takeListener(socket, "data"));
     socket.resume();
   }
 

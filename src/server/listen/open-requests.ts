@@ -18,9 +18,12 @@ export const LINGER_MS = 1_000;
 export const CHUNKS_MAX = 4_096;
 export const CHUNK_BYTES_MIN = 64;
 
+/** Those of a body that nobody reads. */
+const DROPPED_CHUNKS_MAX = 256;
+
 /** True if a body comes in more chunks than its bytes need. */
-export function isTooManyChunks(chunks: number, bytes: number): boolean {
-  return chunks > CHUNKS_MAX + bytes / CHUNK_BYTES_MIN;
+export function isTooManyChunks(chunks: number, bytes: number, max = CHUNKS_MAX): boolean {
+  return chunks > max + bytes / CHUNK_BYTES_MIN;
 }
 
 type Request = IncomingMessage | Http2ServerRequest;
@@ -89,7 +92,8 @@ export function dropUnread(request: Request, response: Response, timeoutMs: numb
   });
   // An HTTP/2 response of Node's emits "finish" only when its stream has closed.
   const answer = "stream" in response ? response.stream : response;
-  answer.once("finish", () => {
+  // Before Node's own listener on HTTP/1, which would drop a body that nobody has read without telling of its chunks.
+  answer.prependOnceListener("finish", () => {
     if (request.readableEnded || request.destroyed) return;
     const { socket } = request;
     const end = () => {
@@ -105,9 +109,8 @@ export function dropUnread(request: Request, response: Response, timeoutMs: numb
     request
       .on("data", ({ byteLength }) => {
         bytes += byteLength;
-        if (!isTooManyChunks(++chunks, bytes)) return;
+        if (!isTooManyChunks(++chunks, bytes, DROPPED_CHUNKS_MAX)) return;
         request.pause();
-        if (!("stream" in response)) socket.pause();
         end();
       })
       .once("end", stop)

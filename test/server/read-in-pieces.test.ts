@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { OnePortServer } from "../../src/server/listen/one-port.js";
+import { readInPieces } from "../../src/server/listen/read-in-pieces.js";
+
+const LONG = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
+
+/** A connection that nobody is at the other side of. */
+function socketOf(): Socket {
+  return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket;
+}
+
+function work(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) {}
+}
+
+test("all that is sent reaches the parser in its order, whoever pauses and resumes", async () => {
+  const socket = socketOf();
+  const pieces: Buffer[] = [];
+  readInPieces(socket, (piece) => {
+    pieces.push(piece);
+    work(0.1);
+    // As Node does while a client does not take its answers, and when a reader of a body asks for more.
+    if (pieces.length % 7 === 0) {
+      socket.pause();
+      setImmediate(() => socket.resume());
+    } else if (pieces.length % 3 === 0) setImmediate(() => socket.resume());
+  });
+  for (let from = 0; from < LONG.length; from += 30_000) socket.push(LONG.subarray(from, from + 30_000));
+  while (pieces.reduce((sum, { length }) => sum + length, 0) < LONG.length) await nextIteration();
+  expect(Buffer.concat(pieces).equals(LONG)).toBe(true);
+});
+
+test("other work runs while a connection sends what takes long", async () => {
+  const socket = socketOf();
+  let bytes = 0;
+  readInPieces(socket, (piece) => {
+    bytes += piece.length;
+    work(0.5);
+  });
+  socket.push(LONG.subarray(0, 32_768));
+  let iterations = 0;
+  for (; bytes < 32_768; iterations++) await nextIteration();
+  expect(iterations).toBeGreaterThan(5);
+});
+
+test("nothing reaches the parser once our side has ended", async () => {
+  const socket = socketOf();
+  let pieces = 0;
+  readInPieces(socket, () => {
+    pieces += 1;
+    socket.end();
+  });
+  socket.push(LONG);
+  for (let i = 0; i < 100; i++) await nextIteration();
+  expect(pieces).toBe(1);
+  socket.destroy();
+});
+
+/** Sends bytes to a server, and resolves once it has closed the connection. */
+async function send(bytes: Buffer, handler: RequestListener, onServer = (_server: OnePortServer) => {}) {
+  const server = new OnePortServer(handler);
+  onServer(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => {}).resume();
+  socket.write(bytes);
+  await once(socket, "close");
+}
+
+test("requests behind the hundred that a connection may pipeline are not even parsed", async () => {
+  let requests = 0;
+  const bytes = Buffer.from("GET /livez HTTP/1.1\r\nhost: a\r\n\r\n".repeat(2_000));
+  // Nothing is answered, so that all wait.
+  await send(
+    bytes,
+    () => {},
+    (server) => server.on("request", () => requests++),
+  );
+  expect(requests).toBeGreaterThan(100);
+  expect(requests).toBeLessThan(150);
+});
+
+test("chunks of a byte are not even parsed once hundreds were dropped behind an answer", async () => {
+  let chunks = 0;
+  const head = "POST /signup HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+  await send(Buffer.from(head + "1\r\n \r\n".repeat(10_000)), (request: IncomingMessage, response) => {
+    const push = request.push.bind(request);
+    request.push = (chunk) => {
+      chunks += 1;
+      return push(chunk);
+    };
+    response.end("refused");
+  });
+  expect(chunks).toBeGreaterThan(250);
+  expect(chunks).toBeLessThan(1_500);
+});
