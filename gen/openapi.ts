@@ -716,98 +716,7 @@ export const openapi: Record<string, unknown> = {
           "content": {
             "application/json": {
               "schema": {
-                "type": "object",
-                "properties": {
-                  "text": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The new text, as for Store.",
-                    "maxLength": 65536,
-                    "x-max-bytes": 65536,
-                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
-                  },
-                  "metadata": {
-                    "type": [
-                      "object",
-                      "null"
-                    ],
-                    "additionalProperties": true,
-                    "description": "The new metadata, or the keys that `update_mask` names."
-                  },
-                  "expire_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "A time in the future, up to the end of the year 9999."
-                  },
-                  "ttl": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
-                    "description": "How long from now; in JSON a string like \"3600s\"."
-                  },
-                  "etag": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
-                  },
-                  "event_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "When what the text tells of happened, as for Store."
-                  },
-                  "on_secret": {
-                    "anyOf": [
-                      {
-                        "$ref": "#/components/schemas/OnSecret"
-                      },
-                      {
-                        "type": "null"
-                      }
-                    ],
-                    "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
-                  }
-                },
-                "additionalProperties": false,
-                "allOf": [
-                  {
-                    "not": {
-                      "allOf": [
-                        {
-                          "required": [
-                            "expire_time"
-                          ],
-                          "properties": {
-                            "expire_time": {
-                              "type": "string"
-                            }
-                          }
-                        },
-                        {
-                          "required": [
-                            "ttl"
-                          ],
-                          "properties": {
-                            "ttl": {
-                              "type": "string"
-                            }
-                          }
-                        }
-                      ]
-                    }
-                  }
-                ]
+                "$ref": "#/components/schemas/UpdateMemoryPatch"
               },
               "example": {
                 "metadata": {
@@ -818,98 +727,7 @@ export const openapi: Record<string, unknown> = {
             },
             "application/merge-patch+json": {
               "schema": {
-                "type": "object",
-                "properties": {
-                  "text": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The new text, as for Store.",
-                    "maxLength": 65536,
-                    "x-max-bytes": 65536,
-                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
-                  },
-                  "metadata": {
-                    "type": [
-                      "object",
-                      "null"
-                    ],
-                    "additionalProperties": true,
-                    "description": "The new metadata, or the keys that `update_mask` names."
-                  },
-                  "expire_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "A time in the future, up to the end of the year 9999."
-                  },
-                  "ttl": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
-                    "description": "How long from now; in JSON a string like \"3600s\"."
-                  },
-                  "etag": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
-                  },
-                  "event_time": {
-                    "type": [
-                      "string",
-                      "null"
-                    ],
-                    "format": "date-time",
-                    "description": "When what the text tells of happened, as for Store."
-                  },
-                  "on_secret": {
-                    "anyOf": [
-                      {
-                        "$ref": "#/components/schemas/OnSecret"
-                      },
-                      {
-                        "type": "null"
-                      }
-                    ],
-                    "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
-                  }
-                },
-                "additionalProperties": false,
-                "allOf": [
-                  {
-                    "not": {
-                      "allOf": [
-                        {
-                          "required": [
-                            "expire_time"
-                          ],
-                          "properties": {
-                            "expire_time": {
-                              "type": "string"
-                            }
-                          }
-                        },
-                        {
-                          "required": [
-                            "ttl"
-                          ],
-                          "properties": {
-                            "ttl": {
-                              "type": "string"
-                            }
-                          }
-                        }
-                      ]
-                    }
-                  }
-                ]
+                "$ref": "#/components/schemas/UpdateMemoryPatch"
               },
               "example": {
                 "metadata": {
@@ -8055,6 +7873,100 @@ export const openapi: Record<string, unknown> = {
         },
         "required": [
           "deleted"
+        ]
+      },
+      "UpdateMemoryPatch": {
+        "type": "object",
+        "properties": {
+          "text": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The new text, as for Store.",
+            "maxLength": 65536,
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+          },
+          "metadata": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "The new metadata, or the keys that `update_mask` names."
+          },
+          "expire_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "A time in the future, up to the end of the year 9999."
+          },
+          "ttl": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "How long from now; in JSON a string like \"3600s\"."
+          },
+          "etag": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+          },
+          "event_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "When what the text tells of happened, as for Store."
+          },
+          "on_secret": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnSecret"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if the new text or metadata has what looks like a secret, as for Store."
+          }
+        },
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "not": {
+              "allOf": [
+                {
+                  "required": [
+                    "expire_time"
+                  ],
+                  "properties": {
+                    "expire_time": {
+                      "type": "string"
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "ttl"
+                  ],
+                  "properties": {
+                    "ttl": {
+                      "type": "string"
+                    }
+                  }
+                }
+              ]
+            }
+          }
         ]
       },
       "Error": {

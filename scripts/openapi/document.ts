@@ -75,7 +75,7 @@ export function openapiDocument(): Schema {
         bearer: { type: "http", scheme: "bearer", description: "The API key, `rcl_…`." },
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key." },
       },
-      schemas: { ...schemasOf(messages), ...ERROR_SCHEMAS },
+      schemas: { ...schemasOf(messages), [PATCH]: patchSchema(methods), ...ERROR_SCHEMAS },
       responses: failures.all,
       headers: { "X-Request-ID": REQUEST_ID, ...RATE_LIMIT, "Idempotent-Replayed": IDEMPOTENT_REPLAYED },
     },
@@ -156,10 +156,11 @@ function bodyOf(
 ): Schema {
   const isPatch = route.method === "PATCH";
   const example = Object.entries(EXAMPLES[method.name]?.request ?? {});
-  const fields = method.input.fields.filter((field) => !isInPath(field) && !(isPatch && isMask(field)));
+  const fields = method.input.fields.filter((field) => !isInPath(field));
   const isWhole = fields.length === method.input.fields.length;
+  const named = isPatch ? PATCH : method.input.name;
   const content = {
-    schema: isWhole ? refTo(method.input.name) : propertiesOf(method.input, fields),
+    schema: isWhole || isPatch ? refTo(named) : propertiesOf(method.input, fields),
     example: isPatch
       ? { metadata: { turn: 8, source: null } }
       : Object.fromEntries(example.filter(([name]) => fields.some((field) => field.name === name))),
@@ -168,8 +169,19 @@ function bodyOf(
   return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
 }
 
-function isMask({ name }: DescField): boolean {
-  return name === "update_mask";
+/**
+ * Name of the body of the one path that takes a patch. As it has two types, generators of clients would make two of
+ * what stands in place.
+ */
+const PATCH = "UpdateMemoryPatch";
+
+function patchSchema(methods: readonly DescMethod[]): Schema {
+  const { input } = methods.find(({ name }) => name === "UpdateMemory") as DescMethod;
+  const elsewhere = ["namespace", "id", "update_mask"];
+  return propertiesOf(
+    input,
+    input.fields.filter(({ name }) => !elsewhere.includes(name)),
+  );
 }
 
 const LAST_EVENT_ID = {
