@@ -35,7 +35,7 @@ import {
   SMALL_BYTES_MAX,
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
-import { RESETS_RATE } from "../src/server/listen/http2-sessions.js";
+import { HEADER_BYTES_FREE, OVERHEAD_RATE, RESETS_RATE } from "../src/server/listen/http2-sessions.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { CHUNK_BYTES_MIN, CHUNKS_MAX } from "../src/server/listen/open-requests.js";
@@ -190,6 +190,11 @@ const CONNECTIONS: readonly Row[] = [
   [
     "HTTP/2 calls of an address that are reset",
     rateOf(RESETS_RATE),
+    "The session is ended, and new ones are reset",
+  ],
+  [
+    `HTTP/2 bytes of an address beside bodies and ${bytes(HEADER_BYTES_FREE)} of headers a call`,
+    rateOf(OVERHEAD_RATE),
     "The session is ended, and new ones are reset",
   ],
   ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],

@@ -187,6 +187,19 @@ describe("the limits of one port", () => {
     await closed;
   }, 10_000);
 
+  it("a session that sends frames for nothing is ended, and its address begins no other for a while", async () => {
+    const port = await serve();
+    const priority = frame(2, { flags: 0, id: 1, payload: Buffer.from([0, 0, 0, 0, 1]) });
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {}).resume();
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, ...Array(120_000).fill(priority)]));
+    await once(socket, "close");
+    const refused = counts.refused.address;
+    await untilEnd(raw(port), PREFACE);
+    expect(counts.refused.address).toBe(refused + 1);
+    expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
+  });
+
   it("a stream beyond an address's share is refused before it is served, and another follows when one ends", async () => {
     let served = 0;
     const held: ServerResponse[] = [];

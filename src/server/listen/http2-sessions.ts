@@ -15,6 +15,24 @@ export const RESETS_RATE: Rate = Object.freeze({ perSecond: 30, burst: 900 });
 /** Longest time for which no session begins: resets that were on their way together count no further. */
 const RESETS_MS_MAX = 10_000;
 
+/**
+ * Rate of bytes that the sessions of an address may send for nothing: pings, settings, priorities, window updates, headers
+ * beyond 4,096 bytes a call, and frames of a few bytes. Ten of such bytes cost as much as a microsecond,
+ * and Node tells nothing of most.
+ */
+export const OVERHEAD_RATE: Rate = Object.freeze({ perSecond: 262_144, burst: 1_048_576 });
+/** Time between two looks at what sessions have sent. */
+const OVERHEAD_LOOK_MS = 250;
+/** Bytes that a call may take for its headers before they count. */
+export const HEADER_BYTES_FREE = 4_096;
+/** Bytes of a body in one frame from which the frame is worth its head. */
+const FRAME_BYTES_MIN = 64;
+const FRAME_HEAD_BYTES = 9;
+/** Frames of fewer bytes between two looks after which a session is looked at at once, and ended. */
+const TINY_FRAMES_MAX = 4_096;
+/** Debt of an address whose session is ended: no other begins for ten seconds. */
+const OVERHEAD_DEBT = 10 * OVERHEAD_RATE.perSecond;
+
 // Node's other bounds stay as they are: 32 settings a frame, 10 pings of ours unanswered, 1000
 // acknowledgements of theirs queued.
 export function http2Options(limits: OnePortLimits): ServerOptions {
@@ -33,6 +51,12 @@ interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
   opened: boolean;
+  /** Bytes that it has sent, of which some were worth something, up to the last look for overhead. */
+  readBytes: number;
+  usefulBytes: number;
+  tinyFrames: number;
+  /** True once it is read no more, because too many of its frames were tiny. */
+  isStopped: boolean;
   /** Name by which its resets are counted. */
   readonly owner: string;
 }
@@ -41,6 +65,10 @@ interface OpenSession {
 export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
   readonly #resets = new Buckets(RESETS_RATE);
+  readonly #overhead = new Buckets(OVERHEAD_RATE);
+  readonly #timer = setInterval(() => {
+    for (const [session, open] of this.#sessions) this.#countOverhead(session, open);
+  }, OVERHEAD_LOOK_MS).unref();
 
   constructor(
     private readonly limits: OnePortLimits,
@@ -50,11 +78,19 @@ export class Http2Sessions {
 
   /** True if the owner of a connection may begin a session on it. */
   admits(owner: string): boolean {
-    return this.#resets.waitMs(owner) <= 0;
+    return this.#resets.waitMs(owner) <= 0 && this.#overhead.waitMs(owner) <= 0;
   }
 
   accept(session: Http2Session, owner: string): void {
-    const open: OpenSession = { streams: new Set(), opened: false, owner };
+    const open: OpenSession = {
+      streams: new Set(),
+      opened: false,
+      readBytes: 0,
+      usefulBytes: 0,
+      tinyFrames: 0,
+      isStopped: false,
+      owner,
+    };
     this.#sessions.set(session, open);
     session.once("close", () => this.#sessions.delete(session));
     session.on("timeout", () =>
@@ -75,6 +111,7 @@ export class Http2Sessions {
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
+    open.usefulBytes += HEADER_BYTES_FREE;
     if (stream.closed || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
       // Later, because Node is in the middle of reading now.
@@ -84,6 +121,19 @@ export class Http2Sessions {
     // A stream that its client resets without an error stays until somebody reads what was sent on it, if Node has its way.
     stream.once("aborted", () => setImmediate(() => stream.destroy()));
     open.streams.add(stream);
+    const push = stream.push.bind(stream);
+    stream.push = (bytes, ...rest) => {
+      if (bytes !== null && bytes.length < FRAME_BYTES_MIN) open.tinyFrames += 1;
+      else if (bytes !== null) open.usefulBytes += bytes.length + FRAME_HEAD_BYTES;
+      if (bytes === null || open.tinyFrames <= TINY_FRAMES_MAX) return push(bytes, ...rest);
+      if (!open.isStopped) {
+        open.isStopped = true;
+        // Else it would read on for 2 MiB, two hundred thousand frames, in this iteration of the event loop.
+        (session.socket as Socket & { _handle?: { readStop(): void } })._handle?.readStop();
+        setImmediate(() => this.#countOverhead(session, open));
+      }
+      return false;
+    };
     stream.once("close", () => {
       open.streams.delete(stream);
       http2Streams.give(owner);
@@ -95,6 +145,26 @@ export class Http2Sessions {
   /** Sends GOAWAY: each session ends with its last stream. */
   close(): void {
     for (const session of this.#sessions.keys()) session.close();
+  }
+
+  /** Ends what `close` leaves running for the last streams. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Counts what a session has sent for nothing; one whose owner has sent too much is ended. */
+  #countOverhead(session: Http2Session, open: OpenSession): void {
+    if (session.destroyed || isEnding(session)) return;
+    const { bytesRead } = session.socket;
+    const overhead = bytesRead - open.readBytes - open.usefulBytes;
+    Object.assign(open, { readBytes: bytesRead, usefulBytes: 0, tinyFrames: 0 });
+    if (overhead <= 0 && !open.isStopped) return;
+    this.#overhead.take(open.owner, overhead);
+    const waitMs = this.#overhead.waitMs(open.owner);
+    if (!open.isStopped && waitMs <= 0) return;
+    this.#overhead.take(open.owner, Math.max(0, OVERHEAD_DEBT - (waitMs * OVERHEAD_RATE.perSecond) / 1_000));
+    this.counts.cutOff.request += 1;
+    endSession(session);
   }
 
   /** Counts a stream that either side has reset; a session whose owner has too many is ended. */

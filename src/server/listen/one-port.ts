@@ -98,7 +98,10 @@ export class OnePortServer extends Server {
     this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
     const requests = new OpenRequests(limits, this.counts.cutOff);
-    this.once("close", () => requests.close());
+    this.once("close", () => {
+      requests.close();
+      this.#sessions.stop();
+    });
     // The handler refuses it in words; the answer of Node would have no body.
     for (const server of [this, this.#http2])
       server.on("checkExpectation", (request, response) => this.emit("request", request, response));
