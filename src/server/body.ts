@@ -213,8 +213,9 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     };
     const refuse = (error: unknown) => {
       stop();
-      // What follows is dropped when the answer is out.
+      // What follows is dropped when the answer is out. Its client may send the next one before that.
       request.pause();
+      call.giveBack();
       reject(error);
     };
     const onData = (chunk: Buffer) => {

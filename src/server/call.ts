@@ -233,14 +233,19 @@ export class Call {
     clearTimeout(this.#timer);
   }
 
-  /** Gives back what `hold` took, when the answer was taken or the client has gone. */
+  /** Gives back what the call holds, because nothing keeps it any more. */
+  giveBack(): void {
+    this.adjust(-this.#bytes);
+    if (this.#owner !== undefined) this.memory.begun.give(this.#owner, this.#begunBytes);
+    this.#begunBytes = 0;
+  }
+
+  /** Gives back all, and holds nothing from now on, when the answer was taken or the client has gone. */
   release(): void {
     if (this.#isReleased) return;
+    this.giveBack();
     this.#isReleased = true;
     this.#onRelease?.();
-    if (this.#owner !== undefined) this.memory.begun.give(this.#owner, this.#begunBytes);
-    if (this.#owner !== undefined && this.#bytes > 0)
-      this.memory.of(this.#bytes).give(this.#owner, this.#bytes);
   }
 }
 

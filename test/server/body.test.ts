@@ -70,6 +70,16 @@ describe("bodies in chunks", () => {
   });
 });
 
+describe("bodies that are too large", () => {
+  it("are refused as that, however many came before whose calls have not ended", async () => {
+    const chunks = Array.from({ length: 17 }, () => Buffer.alloc(BYTES_MAX / 16, " "));
+    for (let i = 0; i < 100; i++) {
+      const reading = readBody(callWith(Readable.from(chunks)), BYTES_MAX);
+      await expect(reading).rejects.toMatchObject({ reason: "BODY_TOO_LARGE" });
+    }
+  });
+});
+
 describe("streams of messages", () => {
   it.each([
     ["closed", undefined],

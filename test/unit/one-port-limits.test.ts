@@ -200,6 +200,20 @@ describe("the limits of one port", () => {
     expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
   });
 
+  it("a session whose body comes in thousands of tiny frames is ended", async () => {
+    const port = await serve();
+    // HPACK writes POST, http and the name of the path by their numbers in the static table.
+    const headers = Buffer.from("8386" + "04052f626f6479" + "010178", "hex");
+    const call = frame(1, { flags: 4, id: 1, payload: headers });
+    const tiny = frame(0, { flags: 0, id: 1, payload: Buffer.from("a") });
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {}).resume();
+    const closed = once(socket, "close");
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, call, ...Array(20_000).fill(tiny)]));
+    await closed;
+    expect(counts.cutOff.request).toBe(1);
+  });
+
   it("a stream beyond an address's share is refused before it is served, and another follows when one ends", async () => {
     let served = 0;
     const held: ServerResponse[] = [];
