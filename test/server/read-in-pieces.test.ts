@@ -88,7 +88,8 @@ test("requests behind the hundred that a connection may pipeline are not even pa
     (server) => server.on("request", () => requests++),
   );
   expect(requests).toBeGreaterThan(100);
-  expect(requests).toBeLessThan(150);
+  // Pieces double, and the one in which the hundredth stands is parsed as a whole.
+  expect(requests).toBeLessThan(400);
 });
 
 test("chunks of a byte are not even parsed once hundreds were dropped behind an answer", async () => {

@@ -28,6 +28,8 @@ export const HEADER_BYTES_FREE = 4_096;
 /** Bytes of a body in one frame from which the frame is worth its head. */
 const FRAME_BYTES_MIN = 64;
 const FRAME_HEAD_BYTES = 9;
+/** HTTP/2's own bound of what a client may send before it is read. */
+const WINDOW_BYTES = 65_535;
 /** Frames of fewer bytes between two looks after which a session is looked at at once, and ended. */
 const TINY_FRAMES_MAX = 4_096;
 /** Debt of an address whose session is ended: no other begins for ten seconds. */
@@ -135,6 +137,8 @@ export class Http2Sessions {
       return false;
     };
     stream.once("close", () => {
+      // What its client has sent of a refused body comes to nobody: as much as it may before it knows our settings.
+      if (isReceiving(stream)) open.usefulBytes += WINDOW_BYTES;
       open.streams.delete(stream);
       http2Streams.give(owner);
       if (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#noteReset(session, open);
@@ -157,7 +161,9 @@ export class Http2Sessions {
     if (session.destroyed || isEnding(session)) return;
     const { bytesRead } = session.socket;
     const overhead = bytesRead - open.readBytes - open.usefulBytes;
-    Object.assign(open, { readBytes: bytesRead, usefulBytes: 0, tinyFrames: 0 });
+    // Of a refused body some is still on its way.
+    const usefulBytes = Math.min(OVERHEAD_RATE.burst, Math.max(0, -overhead));
+    Object.assign(open, { readBytes: bytesRead, usefulBytes, tinyFrames: 0 });
     if (overhead <= 0 && !open.isStopped) return;
     this.#overhead.take(open.owner, overhead);
     const waitMs = this.#overhead.waitMs(open.owner);
