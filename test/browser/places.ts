@@ -103,6 +103,7 @@ async function destroy(page: Page): Promise<void> {
 
 /** Opens what else can be done with a namespace. */
 export async function openMore(page: Page): Promise<void> {
+  await page.locator(".drop-down > summary").waitFor();
   const closed = page.locator(".drop-down:not([open]) > summary");
   if (await closed.isVisible()) await closed.click();
 }
