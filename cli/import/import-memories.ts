@@ -53,7 +53,7 @@ interface ImportOptions {
    * error ends the import.
    */
   readonly store: ((storing: Storing) => Promise<{ already: boolean }>) | undefined;
-  /** What the server does with secrets. Left out, the server's own setting holds, which a dry run cannot know. */
+  /** How the server treats secrets. If undefined, the server's setting applies, which a dry run cannot know. */
   readonly onSecret?: OnSecret | undefined;
   onProgress?(progress: Progress): void;
 }

@@ -1,12 +1,34 @@
+/** Time that some work has in each iteration of the event loop. */
+export class IterationTime {
+  /** Time at which it is over in this iteration; undefined before the work has begun. */
+  #endsMs: number | undefined;
+
+  constructor(private readonly msMax: number) {}
+
+  /** True if it is over. For the first who asks in an iteration it begins, and is not. */
+  isOver(): boolean {
+    const nowMs = performance.now();
+    if (this.#endsMs === undefined) {
+      this.#endsMs = nowMs + this.msMax;
+      // It is the first of the next iteration.
+      setImmediate(() => {
+        this.#endsMs = undefined;
+      });
+    }
+    return nowMs >= this.#endsMs;
+  }
+}
+
 /** Turns of callers that wait for an iteration of the event loop, in their order. */
 export class Turns {
   /** The one that has waited longest first. Each has an immediate that lets the first of them go on. */
   readonly #waiting: (() => void)[] = [];
-  /** Time at which the others wait for the next iteration; undefined before the first has continued in this one. */
-  #endsMs: number | undefined;
+  readonly #time: IterationTime;
 
   /** @param msMax time that those who wait have together in one iteration */
-  constructor(private readonly msMax: number) {}
+  constructor(msMax: number) {
+    this.#time = new IterationTime(msMax);
+  }
 
   /**
    * Lets all other work that is ready run first. In each iteration of the event loop as many waiting callers continue, in
@@ -21,18 +43,9 @@ export class Turns {
   }
 
   readonly #goOn = (): void => {
-    // The first goes on whatever the clock says.
-    const isDue = this.#endsMs === undefined || performance.now() < this.#endsMs;
-    if (this.#endsMs === undefined) {
-      this.#endsMs = performance.now() + this.msMax;
-      // It is the first of the next iteration.
-      setImmediate(() => {
-        this.#endsMs = undefined;
-      });
-    }
     // Who has just gone on may wait again already, but behind those who have not.
-    if (isDue) this.#waiting.shift()?.();
-    else setImmediate(this.#goOn);
+    if (this.#time.isOver()) setImmediate(this.#goOn);
+    else this.#waiting.shift()?.();
   };
 }
 

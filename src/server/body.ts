@@ -213,7 +213,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     };
     const refuse = (error: unknown) => {
       stop();
-      // What follows is dropped when the answer is out. Its client may send the next one before that.
+      // The rest of the body is dropped after the answer, but the client may send another body before that.
       request.pause();
       call.giveBack();
       reject(error);

@@ -47,7 +47,7 @@ export interface SegmentsOptions extends IndexThreads, SealingOptions {
   readonly clock: Pick<Clock, "yield">;
 }
 
-/** What a new segment is made of. */
+/** Sources of a new segment. */
 interface Sealing {
   /** Segment that it replaces. */
   readonly base: GraphSegment | undefined;

@@ -55,7 +55,7 @@ export interface Searchable {
   readonly secondaryIndexes: Pick<SecondaryIndexes, "locate">;
   readonly clock: Clock;
   readonly indexes: Indexes;
-  /** What has changed during each of the searches that run now. */
+  /** For each running search, the changes since it began. */
   readonly searches: Set<ChangesDuring>;
   /** Returns the number of the last entry that its indexes have. */
   applied(): number;

@@ -57,8 +57,6 @@ interface OpenSession {
   readBytes: number;
   usefulBytes: number;
   tinyFrames: number;
-  /** True once it is read no more, because too many of its frames were tiny. */
-  isStopped: boolean;
   /** Name by which its resets are counted. */
   readonly owner: string;
 }
@@ -90,7 +88,6 @@ export class Http2Sessions {
       readBytes: 0,
       usefulBytes: 0,
       tinyFrames: 0,
-      isStopped: false,
       owner,
     };
     this.#sessions.set(session, open);
@@ -128,8 +125,7 @@ export class Http2Sessions {
       if (bytes !== null && bytes.length < FRAME_BYTES_MIN) open.tinyFrames += 1;
       else if (bytes !== null) open.usefulBytes += bytes.length + FRAME_HEAD_BYTES;
       if (bytes === null || open.tinyFrames <= TINY_FRAMES_MAX) return push(bytes, ...rest);
-      if (!open.isStopped) {
-        open.isStopped = true;
+      if (open.tinyFrames === TINY_FRAMES_MAX + 1) {
         // Else it would read on for 2 MiB, two hundred thousand frames, in this iteration of the event loop.
         (session.socket as Socket & { _handle?: { readStop(): void } })._handle?.readStop();
         setImmediate(() => this.#countOverhead(session, open));
@@ -137,7 +133,7 @@ export class Http2Sessions {
       return false;
     };
     stream.once("close", () => {
-      // What its client has sent of a refused body comes to nobody: as much as it may before it knows our settings.
+      // Nobody reads the rest of a refused body. Its client may have sent as much as HTTP/2 allows by default.
       if (isReceiving(stream)) open.usefulBytes += WINDOW_BYTES;
       open.streams.delete(stream);
       http2Streams.give(owner);
@@ -160,14 +156,15 @@ export class Http2Sessions {
   #countOverhead(session: Http2Session, open: OpenSession): void {
     if (session.destroyed || isEnding(session)) return;
     const { bytesRead } = session.socket;
+    const isFlood = open.tinyFrames > TINY_FRAMES_MAX;
     const overhead = bytesRead - open.readBytes - open.usefulBytes;
-    // Of a refused body some is still on its way.
+    // The rest of a refused body may still arrive, so what is left of its allowance stays.
     const usefulBytes = Math.min(OVERHEAD_RATE.burst, Math.max(0, -overhead));
     Object.assign(open, { readBytes: bytesRead, usefulBytes, tinyFrames: 0 });
-    if (overhead <= 0 && !open.isStopped) return;
+    if (overhead <= 0 && !isFlood) return;
     this.#overhead.take(open.owner, overhead);
     const waitMs = this.#overhead.waitMs(open.owner);
-    if (!open.isStopped && waitMs <= 0) return;
+    if (!isFlood && waitMs <= 0) return;
     this.#overhead.take(open.owner, Math.max(0, OVERHEAD_DEBT - (waitMs * OVERHEAD_RATE.perSecond) / 1_000));
     this.counts.cutOff.request += 1;
     endSession(session);

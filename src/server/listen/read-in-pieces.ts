@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { Turns } from "../../concurrency/yield-to-event-loop.js";
+import { IterationTime, Turns } from "../../concurrency/yield-to-event-loop.js";
 import { endSocket } from "./open-requests.js";
 
 /**
@@ -15,19 +15,8 @@ const ITERATION_MS_MAX = 3;
 /** Turns of connections, beside those of calls: a call does not wait for what others send. */
 const turns = new Turns(2);
 
-/** Time at which that of this iteration is over; undefined before the first connection has sent something in it. */
-let endsMs: number | undefined;
-
-function isIterationOver(): boolean {
-  const nowMs = performance.now();
-  if (endsMs === undefined) {
-    endsMs = nowMs + ITERATION_MS_MAX;
-    setImmediate(() => {
-      endsMs = undefined;
-    });
-  }
-  return nowMs >= endsMs;
-}
+/** Time of this iteration that all connections have together before they wait for turns. */
+const time = new IterationTime(ITERATION_MS_MAX);
 
 /**
  * Gives what an HTTP/1 connection sends to Node's parser in pieces, which take turns with other work. A read of 64 KiB
@@ -47,7 +36,7 @@ export function readInPieces(socket: Socket, parse: (piece: Buffer) => void): vo
   };
   socket.on("data", (bytes: Buffer) => {
     const endsMs = performance.now() + PIECES_MS_MAX;
-    let isOver = turn === "awaited" || (turn === "none" && isIterationOver());
+    let isOver = turn === "awaited" || (turn === "none" && time.isOver());
     if (turn === "there") turn = "none";
     let pieceBytes = PIECE_BYTES.first;
     for (let from = 0; from < bytes.length; ) {
