@@ -128,15 +128,21 @@ describe("windows", () => {
   });
 
   it.each(["\n", "?A", "é?A"])("of %j repeated take time in proportion to their length", (chunk) => {
-    const shortestMs = (chunks: number) => {
-      const runsMs = Array.from({ length: 3 }, () => {
-        const begunMs = performance.now();
-        windowsOf(chunk.repeat(chunks), limits(230));
-        return performance.now() - begunMs;
-      });
-      return Math.min(...runsMs);
+    const msOf = (chunks: number) => {
+      const text = chunk.repeat(chunks);
+      const begunMs = performance.now();
+      windowsOf(text, limits(230));
+      return performance.now() - begunMs;
     };
-    expect(shortestMs(32_768)).toBeLessThan(24 * shortestMs(4096));
+    const shortestMs = { long: Number.POSITIVE_INFINITY, short: Number.POSITIVE_INFINITY };
+    // Other processes may hold the machine, so the shortest time of each counts, in turns. A time that
+    // grows by the square of the length is 64 times as long however often it is measured.
+    const isLinear = () => shortestMs.long < 24 * shortestMs.short;
+    for (let round = 0; round < 3 || (round < 20 && !isLinear()); round++) {
+      shortestMs.long = Math.min(shortestMs.long, msOf(32_768));
+      shortestMs.short = Math.min(shortestMs.short, msOf(4096));
+    }
+    expect(shortestMs.long).toBeLessThan(24 * shortestMs.short);
   });
 
   it("of the longest texts are made within half a second", () => {
