@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkNothingIsLost } from "../../src/server/json-text.js";
+import { shortestMs } from "../support/shortest-ms.js";
 
 const check = (text: string) => () => checkNothingIsLost(text);
 
@@ -103,8 +104,9 @@ it("a megabyte of JSON is looked through in a moment", () => {
     `{${Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join(",")}}`,
   ];
   for (const text of texts) {
-    const begunMs = performance.now();
-    checkNothingIsLost(text);
-    expect(performance.now() - begunMs, text.slice(0, 20)).toBeLessThan(500);
+    expect(
+      shortestMs(() => checkNothingIsLost(text), 500),
+      text.slice(0, 20),
+    ).toBeLessThan(500);
   }
 });
