@@ -45,7 +45,7 @@ const APART = [
   ...e2e("cost-of-a-call", "drain", "drain-notice"),
   "test/embedding/pull-killed.test.ts",
   "test/index/too-many-files.test.ts",
-  ...["memory/idempotency", "unit/one-port"].map((beginning) => `test/${beginning}*.test.ts`),
+  ...["memory/idempotency", "server/one-port"].map((beginning) => `test/${beginning}*.test.ts`),
 ];
 
 /** These run on each database. The quick tests have them on the embedded one. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseJson } from "../../src/parse-json.js";
-import { type Chance, chanceOf } from "../support/chance.js";
+import { parseJson } from "../src/parse-json.js";
+import { type Chance, chanceOf } from "./support/chance.js";
 
 const KEYS = [
   "a",

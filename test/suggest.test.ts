@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, suggestion } from "../../src/suggest.js";
+import { didYouMean, suggestion } from "../src/suggest.js";
 
 const FIELDS = ["query", "namespace", "top_k", "min_score", "mode", "fields", "after", "before"];
 const OPERATORS = ["$eq", "$ne", "$in", "$nin", "$exists", "$not", "$gt", "$gte", "$lt", "$lte"];
