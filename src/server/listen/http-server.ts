@@ -119,7 +119,6 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (readiness.withdrawn && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
-    nameHost(request.raw);
     capTimeouts(request.raw.headers);
     normalizeHeaders(request.raw.headers);
     const { headerLinesMax } = ONE_PORT_LIMITS;
@@ -166,15 +165,6 @@ function hostsIn(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
   }
   return hosts;
-}
-
-/**
- * Sets a host where there is none: Connect needs one to read a request, HTTP/1.0 may leave it out, and
- * nothing here depends on it.
- */
-function nameHost({ headers }: IncomingMessage): void {
-  const host = headers[":authority"] ?? headers.host;
-  if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
 }
 
 /** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */

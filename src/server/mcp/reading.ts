@@ -1,5 +1,4 @@
 import { inTimeSlices } from "../../concurrency/time-slices.js";
-import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import {
@@ -11,8 +10,6 @@ import {
   parseInParts,
   textOf,
 } from "../json-text.js";
-
-const YIELDING = { yield: yieldToEventLoop };
 
 /** Depth of a message's params. */
 const PARAMS_DEPTH = 2;
@@ -41,7 +38,7 @@ export async function readMessage(bytes: Uint8Array): Promise<Read> {
   const text = textOf(bytes, "message");
   if (bytes.length < LONG_BYTES) return readWith(text, parsed(text, "message"));
   try {
-    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS), YIELDING));
+    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS)));
   } catch (error) {
     if (error instanceof SyntaxError) throw notJson(text, "message");
     // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.
@@ -55,7 +52,7 @@ async function readWith(text: string, value: unknown): Promise<Read> {
   const message = messageOf(value);
   try {
     // The arguments are passed on as JSON.
-    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"), YIELDING);
+    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"));
     checkNoProto(message.params);
     return { message, loss: undefined };
   } catch (error) {

@@ -8,7 +8,7 @@ import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { textOf } from "../json-text.js";
-import { type Endpoint, serve } from "../rest/serve.js";
+import { type Endpoint, serve } from "../serve.js";
 import {
   type AuthorizationRequest,
   answerAddress,

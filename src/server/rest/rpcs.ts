@@ -1,11 +1,4 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  type Message,
-  ScalarType,
-  toJsonString,
-} from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
@@ -16,8 +9,8 @@ import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
 import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
+import { type Endpoint, serve } from "../serve.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
-import { type Endpoint, serve } from "./serve.js";
 import { sendStream } from "./streams.js";
 
 /** Types of body of each method that has one. Most clients send patches (RFC 7396) as plain JSON. */
@@ -31,18 +24,17 @@ export function addRest(
   { calls, rpcs }: { calls: Calls; rpcs: ReadonlyMap<string, Rpc> },
 ): void {
   for (const route of REST_ROUTES) {
-    const { descriptor, serve: method, bytesMax } = rpcs.get(route.rpc) as Rpc;
-    const { output } = descriptor;
-    const read = readerOf(route, descriptor.input, bytesMax);
+    const rpc = rpcs.get(route.rpc) as Rpc;
+    const { input, output } = rpc.descriptor;
+    const read = readerOf(route, input, rpc.bytesMax);
     const { form } = route;
     const answer: Endpoint["answer"] = async (call, reply) => {
       await calls.begin(call);
       refuseConditions(reply.request);
       call.message = await read(call, reply.request);
       if (form !== undefined)
-        return sendStream(method(call.message as never, call), { call, reply, form, output });
-      const message = create(output, await calls.run(call, method));
-      return withStoredJson(toJsonString(output, message, JSON_OPTIONS));
+        return sendStream(rpc.serve(call.message as never, call), { call, reply, form, output });
+      return withStoredJson(toJsonString(output, await calls.run(call, rpc), JSON_OPTIONS));
     };
     const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
