@@ -81,18 +81,6 @@ function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource)
   yield;
   const fields = yield* fieldsIn(message, value);
   yield* checkingNothingIsLost(text);
-  return created(message, { value, fields, about });
-}
-
-/** Body that was read, as it was and as its fields. */
-interface ReadBody {
-  readonly value: unknown;
-  readonly fields: Fields;
-  readonly about: Resource | undefined;
-}
-
-/** Creates a request of a body and what its path says. */
-function created(message: DescMessage, { value, fields, about }: ReadBody): Message {
   if (about === undefined) return create(message, fields);
   const { path, isPatch } = about;
   const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);

@@ -34,7 +34,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
   app.route({
     method,
     url,
-    config: { open: credential === undefined || (credential === "session" && "without a session") },
+    config: { ...(credential && { credential }) },
     handler: async (request, reply) => {
       const type = request.headers["content-type"] ?? "none";
       if (takes?.includes(type) === false) {

@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { failedPrecondition } from "../../errors.js";
-import { capTimeouts } from "../call.js";
+import { type Call, capTimeouts } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -135,15 +135,14 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 /** True if a request is served without looking at its key. */
-function isOpen({ is404, method, raw, routeOptions: { config } }: FastifyRequest): boolean {
-  if (is404 || method === "OPTIONS" || config.open === true) return true;
-  return config.open === "without a session" && raw.portalSession === undefined;
+function isOpen({ raw, routeOptions: { config } }: FastifyRequest): boolean {
+  return config.credential === "session" ? raw.portalSession === undefined : config.credential === undefined;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Set for a route that is served without looking at a key, or without looking at any but a session. */
-    open?: boolean | "without a session";
+    /** Which of a request's credentials the route looks at; absent if at none. */
+    credential?: Call["credential"];
   }
 }
 

@@ -27,7 +27,7 @@ import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
 import { httpErrorOf, sendError, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
-import { serve } from "../serve.js";
+import { type Endpoint, serve } from "../serve.js";
 import { nameOf, type Rpc } from "./service.js";
 import { withStoredJson, withStoredStructs } from "./stored-json.js";
 
@@ -106,28 +106,31 @@ export function mountRpcs(app: FastifyInstance, { calls, rpcs, ...options }: Rpc
     const isReported = i < rpcs.length;
     const bytesMax = rpcs[i]?.bytesMax ?? options.openBytesMax;
     const name = nameOf(handler.method);
-    const endpoint = {
+    const endpoint: Endpoint = {
       method: handler.allowedMethods,
       url: handler.requestPath,
       name,
       streams: handler.method.methodKind !== "unary",
-      credential: isReported && name !== SIGN_UP ? ("either" as const) : undefined,
-      opening: (type: string) => {
+      credential: isReported && name !== SIGN_UP ? "either" : undefined,
+      opening: (type) => {
         const protocol = protocolOf(type);
         // The portal speaks Connect; a browser's session is for no other protocol here.
-        return { protocol, isReported, credential: protocol === "connect" ? "either" : "key" } as const;
+        return { protocol, isReported, credential: protocol === "connect" ? "either" : "key" };
       },
-      answer: (call: Call, reply: FastifyReply) =>
-        relay(requestOf(call, handler, bytesMax), { handler, call, calls, reply }),
+      answer: async (call, reply) => {
+        const response = await handler(requestOf(call, handler, bytesMax));
+        if (response.body === undefined) explain(response, reply);
+        else await send(response, reply, (fault) => calls.logFault(call, fault));
+        if (call.error === undefined) call.refusedWith = refusalOf(response);
+        return undefined;
+      },
     };
     serve(app, endpoint, calls);
   }
 }
 
 function callOf({ values }: Pick<HandlerContext, "values">): Call {
-  const call = values.get(callKey);
-  if (call === undefined) throw new Error("an RPC is served without a call");
-  return call;
+  return values.get(callKey) as Call;
 }
 
 /** Notes what a call ended with, and throws it as Connect's error. */
@@ -207,7 +210,7 @@ function requestOf(call: Call, { method }: UniversalHandler, bytesMax: number): 
 /** How the message in the query of Connect's GET is written. */
 function encodingIn(query: URLSearchParams): Encoding | undefined {
   const codec = query.get("encoding");
-  return codec === "json" || codec === "proto" ? { codec, enveloped: false, header: "" } : undefined;
+  return codec === "json" || codec === "proto" ? { codec, enveloped: false } : undefined;
 }
 
 function emptyQuery(query: URLSearchParams, codec: Encoding["codec"]): void {
@@ -216,49 +219,35 @@ function emptyQuery(query: URLSearchParams, codec: Encoding["codec"]): void {
   if (query.get("compression") === "gzip") query.delete("compression");
 }
 
-interface Relaying {
-  readonly handler: UniversalHandler;
-  readonly call: Call;
-  readonly calls: Calls;
-  readonly reply: FastifyReply;
+/** Explains a bare refusal of Connect's, such as a 415. */
+function explain({ status, header = new Headers() }: UniversalServerResponse, reply: FastifyReply): void {
+  const { method, headers } = reply.request;
+  const type = headers["content-type"] ?? "none";
+  const reason = method === "GET" ? "encoding of the query must be json or proto" : unsupported(type);
+  reply.headers(Object.fromEntries(header));
+  sendError(reply, status, status === 415 ? reason : `HTTP ${status}`);
 }
 
-/** Sends what Connect answers, and explains what HTTP alone refuses. Resolves when all of it was sent. */
-async function relay(
-  request: UniversalServerRequest,
-  { handler, call, calls, reply }: Relaying,
-): Promise<undefined> {
-  const response = await handler(request);
-  const { status, body } = response;
-  if (body === undefined) {
-    call.refusedWith = refusalOf(response);
-    if (response.header) reply.headers(Object.fromEntries(response.header));
-    const type = request.header.get("content-type") ?? "none";
-    const reason =
-      request.method === "GET" ? "encoding of the query must be json or proto" : unsupported(type);
-    sendError(reply, status, status === 415 ? reason : `HTTP ${status}`);
-    return undefined;
-  }
+/** Sends what Connect has answered, and resolves when its client has all of it, or has gone. */
+function send(
+  { body, ...response }: UniversalServerResponse,
+  reply: FastifyReply,
+  onFault: (fault: unknown) => void,
+): Promise<void> {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value as string);
-  await new Promise<void>((resolve) => {
-    universalResponseToNodeResponse({ ...response, body: ending(body, resolve) }, reply.raw).catch(
-      (error) => {
-        if (ConnectError.from(error).code !== Code.Aborted) calls.logFault(call, error);
-      },
-    );
+  return new Promise((resolve) => {
+    const ending = async function* () {
+      try {
+        yield* body as AsyncIterable<Uint8Array>;
+      } finally {
+        resolve();
+      }
+    };
+    universalResponseToNodeResponse({ ...response, body: ending() }, reply.raw).catch((error) => {
+      if (ConnectError.from(error).code !== Code.Aborted) onFault(error);
+    });
   });
-  if (call.error === undefined) call.refusedWith = refusalOf(response);
-  return undefined;
-}
-
-/** Passes a body on, and calls back behind it, also where its client has gone. */
-async function* ending(body: AsyncIterable<Uint8Array>, onEnd: () => void) {
-  try {
-    yield* body;
-  } finally {
-    onEnd();
-  }
 }
 
 /** Name of the error with which Connect itself refused a call; undefined if it did not. */
