@@ -99,7 +99,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
   protocol ??= import("./protocol.js");
   const { answer } = await protocol;
-  const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });
+  const response = await answer(call, message, exchange);
   // A model could only say so. The client itself can ask its user for another key.
   if (isRevoked && issuer !== undefined) throw unknownKey();
   return response;

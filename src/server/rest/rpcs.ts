@@ -58,8 +58,14 @@ type Read = (call: Call, request: FastifyRequest) => Promise<Message> | Message;
 function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesMax: number): Read {
   if (TYPES[method] === undefined) {
     return (call, request) => {
-      const given = form === "events" ? lastEventIn(call) : {};
-      return readJson(message, Buffer.from(requestOf(request, message, given)));
+      const fields = fieldsIn(request);
+      const query = readQuery(request.url);
+      if (form === "events") addLastEvent(call, query);
+      // A field that is given twice is in the JSON twice, and so refused.
+      const members = [...Object.entries(fields), ...query].map(
+        ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
+      );
+      return readJson(message, Buffer.from(`{${members.join(",")}}`));
     };
   }
   const isPatch = method === "PATCH";
@@ -87,37 +93,16 @@ function fieldsIn({ params, url }: FastifyRequest): Readonly<Record<string, stri
 }
 
 /**
- * The id of the last event that a browser has seen, which wins over the query: that stays the one of the first
- * request.
+ * Sets the position to the id of the last event that a browser has seen, which wins over the query: that stays the one of
+ * the first request.
  */
-function lastEventIn(call: Call): Readonly<Record<string, string>> {
+function addLastEvent(call: Call, query: [name: string, value: string][]): void {
   const last = call.headers["last-event-id"];
-  if (typeof last !== "string" || last === "") return {};
+  if (typeof last !== "string" || last === "") return;
   call.positionName = "Last-Event-ID";
-  return { position: last };
-}
-
-/**
- * Writes what a path and its query ask for as the JSON of a request. What is `given` elsewhere stands in place of
- * the query's first value; a second one is refused as ever. @throws MemoryError `invalid_argument`
- */
-function requestOf(
-  request: FastifyRequest,
-  message: DescMessage,
-  given: Readonly<Record<string, string>>,
-): string {
-  const fields = fieldsIn(request);
-  const query = readQuery(request.url);
-  for (const [name, value] of Object.entries(given)) {
-    const asked = query.find(([other]) => other === name);
-    if (asked === undefined) query.push([name, value]);
-    else asked[1] = value;
-  }
-  // A field that is given twice is in the JSON twice, and so refused.
-  const members = [...Object.entries(fields), ...query].map(
-    ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
-  );
-  return `{${members.join(",")}}`;
+  const asked = query.find(([name]) => name === "position");
+  if (asked === undefined) query.push(["position", last]);
+  else asked[1] = last;
 }
 
 /** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */
