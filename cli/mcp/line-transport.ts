@@ -12,7 +12,8 @@ import {
 import { invalid, type MemoryError } from "../../src/errors.js";
 import { linesIn } from "../../src/lines.js";
 import { parseJson } from "../../src/parse-json.js";
-import { type Message, readMessage } from "../../src/server/mcp/reading.js";
+import { readMessage } from "../../src/server/mcp/reading.js";
+import type { Json } from "../../src/server/mcp/tools/tool.js";
 
 /** Length of a message; the server takes less. */
 const LINE_BYTES_MAX = 10_485_760;
@@ -156,15 +157,15 @@ function isMessage(message: unknown): message is JSONRPCMessage {
 }
 
 /** Reads a message as far as tells whose answer its refusal is. */
-function roughly(line: Buffer): Message | undefined {
+function roughly(line: Buffer): Json | undefined {
   try {
-    return parseJson(new TextDecoder().decode(line)) as Message;
+    return parseJson(new TextDecoder().decode(line)) as Json;
   } catch {
     return undefined;
   }
 }
 
-function idOf(read: Message | undefined): RequestId | null {
+function idOf(read: Json | undefined): RequestId | null {
   const id = read?.id;
   return typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
 }

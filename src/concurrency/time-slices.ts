@@ -31,7 +31,7 @@ export class TimeSlice {
 }
 
 /** Runs work that yields often, and lets other work run whenever it has held the main thread for long enough. */
-export async function inTimeSlices<T>(work: Generator<void, T>, clock: Pick<Clock, "yield">): Promise<T> {
+export async function inTimeSlices<T>(work: Generator<void, T>, clock?: Pick<Clock, "yield">): Promise<T> {
   const timeSlice = new TimeSlice(clock);
   for (;;) {
     const step = work.next();

@@ -25,22 +25,22 @@ interface ShareState {
 
 type Counts = Readonly<Record<string, number>>;
 
-/** A number, or one for each value of a label. */
-type Values = number | Counts;
+/** A number, or one for each value of a label, or each with labels of its own. */
+type Values = number | Counts | readonly [labels: Record<string, string>, value: number][];
 
 export function addGauges({ registry }: Metrics, sources: Sources): void {
   const { connections, shares } = sources;
   const adderOf =
     (Instrument: typeof Counter | typeof Gauge) =>
-    (name: string, help: string, read: () => Values, label?: string) =>
+    (name: string, help: string, read: () => Values, ...labelNames: string[]) =>
       new Instrument({
         name,
         help,
-        labelNames: label === undefined ? [] : [label],
+        labelNames,
         registers: [registry],
         collect() {
           this.reset();
-          for (const [labels, value] of labelled(read(), label)) this.inc(labels, value);
+          for (const [labels, value] of labelled(read(), labelNames[0])) this.inc(labels, value);
         },
       });
   const [counter, gauge] = [adderOf(Counter), adderOf(Gauge)];
@@ -95,16 +95,13 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
     Object.fromEntries(Object.entries(shares).map(([share, each]) => [share, each[which]]));
   gauge("recalld_share_used", "What callers hold of a share.", sharesBy("used"), "share");
   gauge("recalld_share_limit", "What all callers together may hold of a share.", sharesBy("total"), "share");
-  new Gauge({
-    name: "recalld_model_info",
-    help: "Always 1 for each model that is loaded.",
-    labelNames: ["model", "revision"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { id, revision } of sources.models()) this.set({ model: id, revision }, 1);
-    },
-  });
+  gauge(
+    "recalld_model_info",
+    "Always 1 for each model that is loaded.",
+    () => sources.models().map(({ id, revision }) => [{ model: id, revision }, 1]),
+    "model",
+    "revision",
+  );
   counter(
     "recalld_connections_refused_total",
     "Connections closed at once, because too many were open.",
@@ -124,7 +121,8 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
   );
 }
 
-function labelled(values: Values, label = ""): [labels: Record<string, string>, value: number][] {
+function labelled(values: Values, label = ""): readonly [labels: Record<string, string>, value: number][] {
   if (typeof values === "number") return [[{}, values]];
+  if (Array.isArray(values)) return values;
   return Object.entries(values).map(([each, value]) => [{ [label]: each }, value]);
 }

@@ -5,10 +5,11 @@ import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
+import { Budget } from "../concurrency/budget.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { invalid, MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
-import { type Call, SMALL_BYTES_MAX } from "./call.js";
+import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson } from "./json.js";
 import {
@@ -270,10 +271,11 @@ function wrongNumber(what: string): ConnectError {
 function unpack(
   call: Call,
   { flags, data }: { readonly flags: number; readonly data: Uint8Array },
-  { encoding, bytesMax }: Messages,
+  { bytesMax }: Messages,
 ): Promise<Uint8Array> | Uint8Array {
   if ((flags & COMPRESSED_FLAG) === 0) return data;
-  if (call.headers[encoding.header] === "gzip") return unzip(call, data, bytesMax);
+  const { "grpc-encoding": grpc, "connect-content-encoding": compression = grpc } = call.headers;
+  if (compression === "gzip") return unzip(call, data, bytesMax);
   // Connect's own error.
   const message = "received compressed envelope, but do not know how to decompress";
   throw new ConnectError(message, Code.Internal);
@@ -289,15 +291,20 @@ function cutOff(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
 
-/** Calls whose bodies wait to be unpacked, by owner, with the owners in the order of their turns. */
-const waiting = new Map<string, (() => void)[]>();
-let unzipping = 0;
+/** Places for bodies that are unpacked. No call waits for one as long: its own time ends it before. */
+const places = new Budget({
+  max: UNZIPS_MAX,
+  waitingMax: Number.POSITIVE_INFINITY,
+  waitMs: CALL_TIMEOUT_MS,
+  what: "compressed bodies",
+});
+/** The last body of each owner that waits or is unpacked. Each waits for the one before, so that owners take turns. */
+const lasts = new Map<string, Promise<unknown>>();
 
 /** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
-async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
-  if (unzipping < UNZIPS_MAX) unzipping += 1;
-  else await turnOf(call.owner);
-  try {
+function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  const { owner } = call;
+  const work = async () => {
     // Nobody waits for it any more.
     if (call.abortReason !== undefined) throw call.abortReason;
     const options = { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK_BYTES };
@@ -307,32 +314,17 @@ async function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<U
     });
     call.hold(DECODED_TIMES * plain.length);
     return plain;
-  } finally {
-    endTurn();
-  }
-}
-
-/** Waits for the turn of an owner, so that nobody waits for all bodies of another. */
-function turnOf(owner: string): Promise<void> {
-  return new Promise((begin) => {
-    const own = waiting.get(owner);
-    if (own === undefined) waiting.set(owner, [begin]);
-    else own.push(begin);
-  });
-}
-
-/** Hands a place on to the owner whose turn it is. */
-function endTurn(): void {
-  const [next] = waiting;
-  if (next === undefined) {
-    unzipping -= 1;
-    return;
-  }
-  const [owner, own] = next;
-  const begin = own.shift();
-  waiting.delete(owner);
-  if (own.length > 0) waiting.set(owner, own);
-  begin?.();
+  };
+  const before = lasts.get(owner) ?? Promise.resolve();
+  const unzipping = before.then(() => places.run(1, work));
+  // The next begins however this one ends.
+  const last = unzipping
+    .catch(() => {})
+    .finally(() => {
+      if (lasts.get(owner) === last) lasts.delete(owner);
+    });
+  lasts.set(owner, last);
+  return unzipping;
 }
 
 /**

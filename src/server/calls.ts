@@ -1,3 +1,4 @@
+import { create, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyBaseLogger } from "fastify";
@@ -152,11 +153,12 @@ export class Calls {
   }
 
   /** Serves a call's message for as long as its client waits. @throws what that throws, or the reason of its end. */
-  run(call: Call, serve: Rpc["serve"]): Promise<Record<string, unknown>> {
+  async run(call: Call, { descriptor, serve }: Rpc): Promise<Message> {
     const work = () => serve(call.message as never, call) as Promise<Record<string, unknown>>;
-    return call.run(work, (late) => {
+    const fields = await call.run(work, (late) => {
       if (isFault(late)) this.logFault(call, late);
     });
+    return create(descriptor.output, fields);
   }
 
   /** Ends a call: logs it, measures it, and records it for its account. */

@@ -55,19 +55,13 @@ function foreignCharset(type: string): string | undefined {
 export interface Encoding {
   readonly codec: "json" | "proto";
   readonly enveloped: boolean;
-  /** Header that names the compression. */
-  readonly header: string;
 }
 
 /** Reads how messages are written from the normalized content type; undefined for types that are not served. */
 export function encodingOf(type: string): Encoding | undefined {
   const connect = parseContentType(type);
-  if (connect !== undefined) {
-    const header = connect.stream ? "connect-content-encoding" : "content-encoding";
-    return { codec: connect.binary ? "proto" : "json", enveloped: connect.stream, header };
-  }
-  const grpc = parseGrpcContentType(type) ?? parseGrpcWebContentType(type);
-  return grpc && { codec: grpc.binary ? "proto" : "json", enveloped: true, header: "grpc-encoding" };
+  const parsed = connect ?? parseGrpcContentType(type) ?? parseGrpcWebContentType(type);
+  return parsed && { codec: parsed.binary ? "proto" : "json", enveloped: connect?.stream ?? true };
 }
 
 /** Returns a type of gRPC or gRPC-Web that is served, without parameters; undefined for any other. */

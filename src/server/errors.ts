@@ -12,7 +12,7 @@ import {
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { invalid, MemoryError, type Reason } from "../errors.js";
+import { invalid, MemoryError } from "../errors.js";
 import type { Call } from "./call.js";
 import { grpcTypeOf } from "./content-type.js";
 
@@ -67,71 +67,49 @@ function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryErr
   return details;
 }
 
-/** Connect's names for errors that HTTP alone can have. */
-const CODES: Record<number, string> = {
-  400: "invalid_argument",
-  404: "not_found",
-  405: "unimplemented",
-  408: "deadline_exceeded",
-  413: "resource_exhausted",
-  415: "invalid_argument",
-  417: "invalid_argument",
-  431: "resource_exhausted",
-  501: "unimplemented",
-  503: "unavailable",
-  505: "unimplemented",
+/** Codes of errors that HTTP alone can have. */
+const CODES: Record<number, Code> = {
+  400: Code.InvalidArgument,
+  404: Code.NotFound,
+  405: Code.Unimplemented,
+  408: Code.DeadlineExceeded,
+  413: Code.ResourceExhausted,
+  415: Code.InvalidArgument,
+  417: Code.InvalidArgument,
+  431: Code.ResourceExhausted,
+  501: Code.Unimplemented,
+  503: Code.Unavailable,
+  505: Code.Unimplemented,
 };
 
 /** `Cache-Control` of all answers but files: they hold memories and keys, or are true for a moment only. */
 export const NO_STORE = "no-store";
 
-/** Builds an error of Connect's shape for an answer that no RPC gave. */
-export function errorBody(status: number, message: string): { code: string; message: string } {
-  return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
-}
-
-/** Answer to a call of gRPC, or of gRPC-Web, whose status is among the headers. It has HTTP 200 and no body. */
-export interface GrpcError {
-  readonly header: Headers;
-  readonly trailer: Headers;
+/** Converts an error that HTTP alone knows to Connect's. */
+export function httpErrorOf(status: number, message: string): ConnectError {
+  return new ConnectError(message, CODES[status] ?? (status >= 500 ? Code.Internal : Code.Unknown));
 }
 
 /**
- * Builds the answer to a call of gRPC or gRPC-Web that does not reach Connect; undefined for other requests. A body
- * would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among the headers it would
- * have to end the stream, and Node ends an answer by a frame of its own.
+ * Answers a call of gRPC or gRPC-Web that does not reach Connect, and returns true; false for other requests. It has
+ * HTTP 200 and no body, which would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among
+ * the headers it would have to end the stream, and Node ends an answer by a frame of its own.
  */
-export function grpcErrorOf(
-  { method, type }: { readonly method: string | undefined; readonly type: string | null | undefined },
-  error: ConnectError,
-): GrpcError | undefined {
-  const grpcType = method === "POST" ? grpcTypeOf(type ?? "") : undefined;
-  if (grpcType === undefined) return undefined;
-  const header = new Headers({ "content-type": grpcType });
-  const trailer = new Headers();
-  setTrailerStatus(grpcType.startsWith("application/grpc-web") ? header : trailer, error);
-  return { header, trailer };
-}
-
-/** Ends a request for which `grpcErrorOf` has an answer, and returns true if it did. */
 export function endWithGrpcError(
   { method, headers: { "content-type": type } }: IncomingMessage,
   response: ServerResponse,
   { error, headers }: { readonly error: ConnectError; readonly headers: Readonly<Record<string, string>> },
 ): boolean {
-  const grpc = grpcErrorOf({ method, type }, error);
-  if (grpc === undefined) return false;
+  const grpcType = method === "POST" ? grpcTypeOf(type ?? "") : undefined;
+  if (grpcType === undefined) return false;
+  const status = new Headers();
+  setTrailerStatus(status, error);
+  const isWeb = grpcType.startsWith("application/grpc-web");
   // Without a length, which would keep trailers out of HTTP/1.
-  response.writeHead(200, { ...headers, ...Object.fromEntries(grpc.header) });
-  response.addTrailers(Object.fromEntries(grpc.trailer));
+  response.writeHead(200, { ...headers, "content-type": grpcType, ...(isWeb && Object.fromEntries(status)) });
+  if (!isWeb) response.addTrailers(Object.fromEntries(status));
   response.end();
   return true;
-}
-
-/** Converts an error that HTTP alone knows to one of gRPC's, where what is not served has a code of its own. */
-export function httpErrorOf(status: number, message: string): ConnectError {
-  const code = status === 404 ? Code.Unimplemented : codeFromString(errorBody(status, message).code);
-  return new ConnectError(message, code);
 }
 
 /** Responds to a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
@@ -146,7 +124,7 @@ export function answerUnroutable(_error: Error, request: FastifyRequest, reply: 
 export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];
-  const body = JSON.stringify(errorBody(status, message));
+  const body = JSON.stringify(errorToJson(httpErrorOf(status, message), undefined));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
@@ -166,12 +144,10 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
 
 /** Sends an error that HTTP alone knows. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
-  if (sendGrpcError(reply, httpErrorOf(status, message))) return reply;
-  const body = errorBody(status, message);
-  return reply
-    .code(status)
-    .type("application/json")
-    .send({ ...body, ...aboutError(reply.request, body.code) });
+  const error = httpErrorOf(status, message);
+  // In gRPC, what is not served has a code of its own.
+  const inGrpc = status === 404 ? new ConnectError(message, Code.Unimplemented) : error;
+  return send(reply, { error, inGrpc, status });
 }
 
 /**
@@ -185,37 +161,44 @@ export function sendCallError(
   headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
   const error = wireErrorOf(call, thrown);
-  if (sendGrpcError(reply, error)) return reply;
-  error.metadata.forEach((value, name) => void reply.header(name, value));
-  reply.headers(headers);
   const { reason, field } =
-    thrown instanceof MemoryError && thrown.code !== "internal"
-      ? thrown
-      : ({} as { reason?: Reason; field?: string });
+    thrown instanceof MemoryError && thrown.code !== "internal" ? thrown : ({} as Partial<MemoryError>);
+  const status = reason === "BODY_TOO_LARGE" ? 413 : codeToHttpStatus(error.code);
+  return send(reply, { error, status, headers, more: { reason, field } });
+}
+
+interface Sending {
+  readonly error: ConnectError;
+  readonly status: number;
+  /** What a client of gRPC gets in place of it. */
+  readonly inGrpc?: ConnectError;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Fields of the answer beside those of Connect. */
+  readonly more?: object;
+}
+
+/** Sends an error with the request's id, and the page about it. */
+function send(
+  reply: FastifyReply,
+  { error, inGrpc = error, status, headers = {}, more }: Sending,
+): FastifyReply {
+  const { request, raw } = reply;
+  const set = reply.getHeaders() as Record<string, string>;
+  if (endWithGrpcError(request.raw, raw, { error: inGrpc, headers: set })) return reply.hijack();
+  error.metadata.forEach((value, name) => void reply.header(name, value));
+  const anchor = codeToString(error.code).replaceAll("_", "-");
   const body = {
     ...(errorToJson(error, { useProtoFieldName: true }) as object),
-    ...(reason !== undefined && { reason }),
-    ...(field !== undefined && { field }),
-    ...aboutError(reply.request, codeToString(error.code)),
+    ...more,
+    request_id: request.id,
+    docs_url: `${siteOf(request)}/docs/errors#${anchor}`,
   };
-  const status = reason === "BODY_TOO_LARGE" ? 413 : codeToHttpStatus(error.code);
-  return reply.code(status).type("application/json").send(JSON.stringify(body));
-}
-
-function sendGrpcError(reply: FastifyReply, error: ConnectError): boolean {
-  const headers = reply.getHeaders() as Record<string, string>;
-  const isSent = endWithGrpcError(reply.request.raw, reply.raw, { error, headers });
-  if (isSent) reply.hijack();
-  return isSent;
-}
-
-/** The request's id, and the page about the error. */
-function aboutError(request: FastifyRequest, code: string) {
-  return { request_id: request.id, docs_url: `${siteOf(request)}/docs/errors#${code.replaceAll("_", "-")}` };
+  return reply.headers(headers).code(status).type("application/json").send(JSON.stringify(body));
 }
 
 /** Address of the server as its caller names it; a proxy in front of it may speak TLS for it. */
 export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
   const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
-  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host ?? "localhost"}`;
+  const site = `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host ?? ""}`;
+  return URL.canParse(site) ? site : "http://localhost";
 }

@@ -117,22 +117,17 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
-/** The name of the whole text in errors, and the depth at which the keys of its fields are. */
-interface Whole {
-  readonly name: string;
-  readonly fieldDepth: number;
-}
-
 /**
  * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
- * of a batch may have megabytes.
+ * of a batch may have megabytes. `name` is that of the whole text in errors, and the keys of its fields are at
+ * `fieldDepth`.
  *
  * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be, or has more values;
  * SyntaxError.
  */
 export function* parseInParts(
   text: string,
-  { name, fieldDepth }: Whole = { name: "body", fieldDepth: 1 },
+  { name, fieldDepth } = { name: "body", fieldDepth: 1 },
 ): Generator<void, unknown> {
   const parts: unknown[] = [];
   // The text with the number of each part in its place.

@@ -10,7 +10,6 @@ import {
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
-import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
@@ -41,8 +40,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   [DurationSchema.typeName]: 'a number of seconds like "3600s"',
 };
 
-const YIELDING = { yield: yieldToEventLoop };
-
 /** Values of a message's fields, as `create` takes them. */
 type Fields = Record<string, unknown>;
 
@@ -70,7 +67,7 @@ export function readJson(
   about?: Resource,
 ): Promise<Message> | Message {
   const reading = readingJson(message, bytes, about);
-  return bytes.length < LONG_BYTES ? toEnd(reading) : inTimeSlices(reading, YIELDING);
+  return bytes.length < LONG_BYTES ? toEnd(reading) : inTimeSlices(reading);
 }
 
 function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Generator<void, Message> {
@@ -84,18 +81,6 @@ function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource)
   yield;
   const fields = yield* fieldsIn(message, value);
   yield* checkingNothingIsLost(text);
-  return created(message, { value, fields, about });
-}
-
-/** Body that was read, as it was and as its fields. */
-interface ReadBody {
-  readonly value: unknown;
-  readonly fields: Fields;
-  readonly about: Resource | undefined;
-}
-
-/** Creates a request of a body and what its path says. */
-function created(message: DescMessage, { value, fields, about }: ReadBody): Message {
   if (about === undefined) return create(message, fields);
   const { path, isPatch } = about;
   const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);

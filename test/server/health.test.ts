@@ -1,11 +1,10 @@
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, createContextValues } from "@connectrpc/connect";
-import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { connectNodeAdapter, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
-import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import {
@@ -25,7 +24,7 @@ import { callKey } from "../../src/server/rpc/mount.js";
 const NAMES = ["", MemoryService.typeName, AccountService.typeName];
 
 interface TestServer {
-  readonly app: FastifyInstance;
+  readonly app: { close(): Promise<unknown> };
   readonly readiness: Readiness;
   readonly port: number;
   readonly health: Client<typeof Health>;
@@ -34,9 +33,7 @@ interface TestServer {
 async function serve(): Promise<TestServer> {
   const readiness = new Readiness();
   const closing = new AbortController();
-  const app = Fastify({ serverFactory: (handler) => new OnePortServer(handler) });
-  app.addHook("preClose", async () => closing.abort());
-  app.register(fastifyConnectPlugin, {
+  const adapter = connectNodeAdapter({
     contextValues: ({ headers }) =>
       createContextValues().set(callKey, { owner: String(headers["x-test-address"] ?? "127.0.0.1") } as Call),
     routes: (router) =>
@@ -46,8 +43,15 @@ async function serve(): Promise<TestServer> {
         shutdownSignal: closing.signal,
       }),
   });
-  await app.listen({ port: 0, host: "127.0.0.1" });
-  const { port } = app.server.address() as AddressInfo;
+  const server = new OnePortServer((request, response) => void adapter(request, response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const app = {
+    close: async () => {
+      closing.abort();
+      await once(server.close(), "close");
+    },
+  };
   return { app, readiness, port, health: clientOf(port) };
 }
 

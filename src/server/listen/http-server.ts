@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { failedPrecondition } from "../../errors.js";
-import { capTimeouts } from "../call.js";
+import { type Call, capTimeouts } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -119,7 +119,6 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (readiness.withdrawn && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
-    nameHost(request.raw);
     capTimeouts(request.raw.headers);
     normalizeHeaders(request.raw.headers);
     const { headerLinesMax } = ONE_PORT_LIMITS;
@@ -136,15 +135,14 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 /** True if a request is served without looking at its key. */
-function isOpen({ is404, method, raw, routeOptions: { config } }: FastifyRequest): boolean {
-  if (is404 || method === "OPTIONS" || config.open === true) return true;
-  return config.open === "without a session" && raw.portalSession === undefined;
+function isOpen({ raw, routeOptions: { config } }: FastifyRequest): boolean {
+  return config.credential === "session" ? raw.portalSession === undefined : config.credential === undefined;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Set for a route that is served without looking at a key, or without looking at any but a session. */
-    open?: boolean | "without a session";
+    /** Which of a request's credentials the route looks at; absent if at none. */
+    credential?: Call["credential"];
   }
 }
 
@@ -166,15 +164,6 @@ function hostsIn(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
   }
   return hosts;
-}
-
-/**
- * Sets a host where there is none: Connect needs one to read a request, HTTP/1.0 may leave it out, and
- * nothing here depends on it.
- */
-function nameHost({ headers }: IncomingMessage): void {
-  const host = headers[":authority"] ?? headers.host;
-  if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
 }
 
 /** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */

@@ -28,9 +28,8 @@ const DRAIN_CHECK_MS = 100;
 /** Time between Node's checks of its HTTP/1 timeouts; with its default of 30 s the timeouts mean little. */
 const TIMEOUT_CHECK_MS = 1000;
 
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-/** Number of bytes that tell the protocol: no HTTP/1 request begins with "PRI " (RFC 9113, 11.6). */
-const TELLING_BYTES = 4;
+/** Beginning of HTTP/2 with prior knowledge, with which no HTTP/1 request begins (RFC 9113, 11.6). */
+const PREFACE = "PRI ";
 
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
@@ -243,9 +242,9 @@ export class OnePortServer extends Server {
 
 /** The protocol that a connection's first bytes belong to; undefined while they could be either's. */
 export function protocolOf(head: Buffer): "http1" | "http2" | undefined {
-  const length = Math.min(head.length, TELLING_BYTES);
-  if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";
-  return length < TELLING_BYTES ? undefined : "http2";
+  const begun = head.toString("latin1", 0, PREFACE.length);
+  if (!PREFACE.startsWith(begun)) return "http1";
+  return begun === PREFACE ? "http2" : undefined;
 }
 
 /** Removes and returns the listener of Node's own, so that something can be done before it. */

@@ -61,11 +61,10 @@ export const PROBE_PATHS: readonly string[] = ["/livez", "/readyz"];
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
   // Many balancers ask by HEAD. Node leaves the body out there.
   const method = ["GET", "HEAD"];
-  app.route({ method, url: "/livez", config: { open: true }, handler: async () => ({ status: "ok" }) });
+  app.route({ method, url: "/livez", handler: async () => ({ status: "ok" }) });
   app.route({
     method,
     url: "/readyz",
-    config: { open: true },
     handler: async (_request, reply) => {
       const ready = readiness.now();
       return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });

@@ -2,7 +2,6 @@ import { METHODS } from "node:http";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { withoutKeys } from "../../errors.js";
 import { didYouMean } from "../../suggest.js";
-import { unsupported } from "../content-type.js";
 import { sendError } from "../errors.js";
 
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
@@ -13,7 +12,7 @@ const SEGMENTS_MAX = 16;
 const PREFIX = /^\/(api\/)?(v\d\/)?/;
 
 /**
- * Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. It notes which methods each
+ * Gives Fastify's own errors (no route, a body that cannot be read) the shape of all others. It notes which methods each
  * path is served by, to answer the others with 405: a route for each of them would cost a sixth of the start. Call it
  * before the first route.
  */
@@ -32,10 +31,7 @@ export function shapeFastifyErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) app.log.error({ err: error, requestId: request.id }, "fault");
-    const type = request.headers["content-type"] ?? "none";
-    const message =
-      status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";
-    return sendError(reply, status, message);
+    return sendError(reply, status, status >= 500 ? "internal error" : "the request could not be read");
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] as string;

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -10,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
+import type { Call } from "../call.js";
 import { INTERNAL_MESSAGE } from "../errors.js";
 import { shown } from "../json-text.js";
 import { callTool } from "./tools/call.js";
@@ -36,24 +36,16 @@ const current = createMcpHandler(
   },
 );
 
-/** One message, with the request's headers. */
-interface Asked {
-  readonly message: unknown;
-  readonly headers: IncomingHttpHeaders;
-  readonly signal: AbortSignal;
-  readonly exchange: Exchange;
-}
-
 /**
  * Answers a message of the Model Context Protocol by itself: nothing is kept between two of them. The
  * protocol's own package speaks it, in the current version and in those of 2025.
  */
-export async function answer({ message, headers, signal, exchange }: Asked): Promise<Response> {
-  const request = requestOf(headers, signal);
+export async function answer(call: Call, message: Json, exchange: Exchange): Promise<Response> {
+  const request = requestOf(call);
   if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
   const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
   const response = await current.fetch(request, { parsedBody: message, authInfo });
-  const { id, method } = message as { readonly id: unknown; readonly method: unknown };
+  const { id, method } = message;
   if (!response.ok || method !== "subscriptions/listen") return response;
   // The package would call this its own fault, after which a client would try again. It is refused as the package
   // refuses the other methods that no ability covers.
@@ -74,7 +66,7 @@ async function answerEarlier(request: Request, message: unknown, exchange: Excha
 }
 
 /** Makes the request that the package reads: its body is read already, and what is accepted is known. */
-function requestOf(given: IncomingHttpHeaders, signal: AbortSignal): Request {
+function requestOf({ headers: given, signal }: Call): Request {
   const headers = new Headers({
     "content-type": "application/json",
     accept: "application/json, text/event-stream",

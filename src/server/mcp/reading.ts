@@ -1,5 +1,4 @@
 import { inTimeSlices } from "../../concurrency/time-slices.js";
-import { yieldToEventLoop } from "../../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import {
@@ -11,24 +10,15 @@ import {
   parseInParts,
   textOf,
 } from "../json-text.js";
-
-const YIELDING = { yield: yieldToEventLoop };
+import type { Json } from "./tools/tool.js";
 
 /** Depth of a message's params. */
 const PARAMS_DEPTH = 2;
 const ARGUMENTS = { name: "arguments", fieldDepth: PARAMS_DEPTH + 1 };
 
-/** Message of JSON-RPC, as far as one looks into it here. */
-export interface Message {
-  readonly jsonrpc?: unknown;
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-}
-
-/** A message, as it was read. */
-export interface Read {
-  readonly message: Message;
+/** A message of JSON-RPC, as it was read. */
+interface Read {
+  readonly message: Json;
   /** Part of it that no value holds: a key that came twice, or a number. */
   readonly loss: MemoryError | undefined;
 }
@@ -41,7 +31,7 @@ export async function readMessage(bytes: Uint8Array): Promise<Read> {
   const text = textOf(bytes, "message");
   if (bytes.length < LONG_BYTES) return readWith(text, parsed(text, "message"));
   try {
-    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS), YIELDING));
+    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS)));
   } catch (error) {
     if (error instanceof SyntaxError) throw notJson(text, "message");
     // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.
@@ -55,7 +45,7 @@ async function readWith(text: string, value: unknown): Promise<Read> {
   const message = messageOf(value);
   try {
     // The arguments are passed on as JSON.
-    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"), YIELDING);
+    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"));
     checkNoProto(message.params);
     return { message, loss: undefined };
   } catch (error) {
@@ -65,7 +55,7 @@ async function readWith(text: string, value: unknown): Promise<Read> {
 }
 
 /** @throws MemoryError `invalid_argument`. */
-function messageOf(value: unknown): Message {
+function messageOf(value: unknown): Json {
   if (!isObject(value)) throw invalid("message", "is not one message of JSON-RPC");
   return withoutNothing(value);
 }
@@ -77,7 +67,7 @@ function checkNoProto(params: unknown): void {
 }
 
 /** Leaves out what stands for nothing where the protocol wants an object or none: models write it so. */
-function withoutNothing({ params, ...message }: Message): Message {
+function withoutNothing({ params, ...message }: Json): Json {
   if (params === undefined || params === null) return message;
   if (message.method !== "tools/call" || !isObject(params)) return { ...message, params };
   const { arguments: args, ...others } = params as { readonly arguments?: unknown };

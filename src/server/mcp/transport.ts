@@ -1,4 +1,4 @@
-import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Principal, unknownKey } from "../../accounts/authenticate.js";
@@ -10,8 +10,8 @@ import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS, readValue } from "../json.js";
 import { shown } from "../json-text.js";
 import { challengeOf } from "../oauth/metadata.js";
-import { type Endpoint, serve } from "../rest/serve.js";
 import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
+import { type Endpoint, serve } from "../serve.js";
 import { readMessage } from "./reading.js";
 import { type Ask, type Refusal, ToolError } from "./tools/tool.js";
 import { type Scope, TOOL_SETS } from "./tools/tools.js";
@@ -99,7 +99,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
   const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
   protocol ??= import("./protocol.js");
   const { answer } = await protocol;
-  const response = await answer({ message, headers: call.headers, signal: call.signal, exchange });
+  const response = await answer(call, message, exchange);
   // A model could only say so. The client itself can ask its user for another key.
   if (isRevoked && issuer !== undefined) throw unknownKey();
   return response;
@@ -137,15 +137,15 @@ async function askRpc(
   [name, request]: Parameters<Ask>,
   { calls, rpcs }: McpOptions,
 ): ReturnType<Ask> {
-  const { descriptor, serve } = rpcs.get(SERVICE + name) as Rpc;
+  const rpc = rpcs.get(SERVICE + name) as Rpc;
+  const { input, output } = rpc.descriptor;
   const { request: raw, setHeader } = outer;
   const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
   call.principal = { ...outer.caller };
   try {
     calls.checkLoad(call);
-    call.message = readValue(descriptor.input, request);
-    const answer = create(descriptor.output, await calls.run(call, serve));
-    return toJson(descriptor.output, answer, JSON_OPTIONS) as JsonObject;
+    call.message = readValue(input, request);
+    return toJson(output, await calls.run(call, rpc), JSON_OPTIONS) as JsonObject;
   } catch (error) {
     call.error = error;
     const refusal = refusalOf(call, error);

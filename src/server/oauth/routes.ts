@@ -8,7 +8,7 @@ import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { textOf } from "../json-text.js";
-import { type Endpoint, serve } from "../rest/serve.js";
+import { type Endpoint, serve } from "../serve.js";
 import {
   type AuthorizationRequest,
   answerAddress,
@@ -24,7 +24,6 @@ import { OAuthError, refuseInOAuth } from "./refusals.js";
 const BODY_BYTES_MAX = 16_384;
 const JSON_TYPE = ["application/json"];
 const FORM = ["application/x-www-form-urlencoded"];
-const OPEN = { config: { open: true } };
 const DENIED = { error: "access_denied", error_description: "the user has denied it" };
 
 export interface OAuthOptions {
@@ -45,8 +44,8 @@ interface Serving extends OAuthOptions {
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   const { issuer, limits, calls } = options;
-  for (const url of WELL_KNOWN.resource) app.get(url, OPEN, async () => resourceMetadata(issuer));
-  app.get(WELL_KNOWN.server, OPEN, async () => serverMetadata(issuer));
+  for (const url of WELL_KNOWN.resource) app.get(url, async () => resourceMetadata(issuer));
+  app.get(WELL_KNOWN.server, async () => serverMetadata(issuer));
   const serving = {
     ...options,
     checkRegistration: limitSignUps(limits, { what: "registrations" }),

@@ -88,9 +88,6 @@ export interface PortalOptions {
 export function addPortal(app: FastifyInstance, { folder, authorizes, files }: PortalOptions): void {
   if (!existsSync(join(folder, "index.html"))) return void app.get("/", notBuilt);
   app.register(async (portal) => {
-    portal.addHook("onRoute", (route) => {
-      route.config = { ...route.config, open: true };
-    });
     portal.addHook("onRequest", async ({ raw }, reply) => {
       const owner = networkOf(raw.clientAddress ?? "");
       if (files.tryTake(owner)) return onTaken(raw, () => files.give(owner));

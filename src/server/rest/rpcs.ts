@@ -1,11 +1,4 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  type Message,
-  ScalarType,
-  toJsonString,
-} from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
@@ -16,8 +9,8 @@ import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
 import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
+import { type Endpoint, serve } from "../serve.js";
 import { REST_ROUTES, type RestRoute } from "./routes.js";
-import { type Endpoint, serve } from "./serve.js";
 import { sendStream } from "./streams.js";
 
 /** Types of body of each method that has one. Most clients send patches (RFC 7396) as plain JSON. */
@@ -31,18 +24,17 @@ export function addRest(
   { calls, rpcs }: { calls: Calls; rpcs: ReadonlyMap<string, Rpc> },
 ): void {
   for (const route of REST_ROUTES) {
-    const { descriptor, serve: method, bytesMax } = rpcs.get(route.rpc) as Rpc;
-    const { output } = descriptor;
-    const read = readerOf(route, descriptor.input, bytesMax);
+    const rpc = rpcs.get(route.rpc) as Rpc;
+    const { input, output } = rpc.descriptor;
+    const read = readerOf(route, input, rpc.bytesMax);
     const { form } = route;
     const answer: Endpoint["answer"] = async (call, reply) => {
       await calls.begin(call);
       refuseConditions(reply.request);
       call.message = await read(call, reply.request);
       if (form !== undefined)
-        return sendStream(method(call.message as never, call), { call, reply, form, output });
-      const message = create(output, await calls.run(call, method));
-      return withStoredJson(toJsonString(output, message, JSON_OPTIONS));
+        return sendStream(rpc.serve(call.message as never, call), { call, reply, form, output });
+      return withStoredJson(toJsonString(output, await calls.run(call, rpc), JSON_OPTIONS));
     };
     const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
@@ -66,8 +58,14 @@ type Read = (call: Call, request: FastifyRequest) => Promise<Message> | Message;
 function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesMax: number): Read {
   if (TYPES[method] === undefined) {
     return (call, request) => {
-      const given = form === "events" ? lastEventIn(call) : {};
-      return readJson(message, Buffer.from(requestOf(request, message, given)));
+      const fields = fieldsIn(request);
+      const query = readQuery(request.url);
+      if (form === "events") addLastEvent(call, query);
+      // A field that is given twice is in the JSON twice, and so refused.
+      const members = [...Object.entries(fields), ...query].map(
+        ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
+      );
+      return readJson(message, Buffer.from(`{${members.join(",")}}`));
     };
   }
   const isPatch = method === "PATCH";
@@ -95,37 +93,16 @@ function fieldsIn({ params, url }: FastifyRequest): Readonly<Record<string, stri
 }
 
 /**
- * The id of the last event that a browser has seen, which wins over the query: that stays the one of the first
- * request.
+ * Sets the position to the id of the last event that a browser has seen, which wins over the query: that stays the one of
+ * the first request.
  */
-function lastEventIn(call: Call): Readonly<Record<string, string>> {
+function addLastEvent(call: Call, query: [name: string, value: string][]): void {
   const last = call.headers["last-event-id"];
-  if (typeof last !== "string" || last === "") return {};
+  if (typeof last !== "string" || last === "") return;
   call.positionName = "Last-Event-ID";
-  return { position: last };
-}
-
-/**
- * Writes what a path and its query ask for as the JSON of a request. What is `given` elsewhere stands in place of
- * the query's first value; a second one is refused as ever. @throws MemoryError `invalid_argument`
- */
-function requestOf(
-  request: FastifyRequest,
-  message: DescMessage,
-  given: Readonly<Record<string, string>>,
-): string {
-  const fields = fieldsIn(request);
-  const query = readQuery(request.url);
-  for (const [name, value] of Object.entries(given)) {
-    const asked = query.find(([other]) => other === name);
-    if (asked === undefined) query.push([name, value]);
-    else asked[1] = value;
-  }
-  // A field that is given twice is in the JSON twice, and so refused.
-  const members = [...Object.entries(fields), ...query].map(
-    ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
-  );
-  return `{${members.join(",")}}`;
+  const asked = query.find(([name]) => name === "position");
+  if (asked === undefined) query.push(["position", last]);
+  else asked[1] = last;
 }
 
 /** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */

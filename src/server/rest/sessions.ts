@@ -7,7 +7,7 @@ import { readObject } from "../body.js";
 import type { Calls } from "../calls.js";
 import { shown } from "../json-text.js";
 import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
-import { type Endpoint, serve } from "./serve.js";
+import { type Endpoint, serve } from "../serve.js";
 
 const PATH = "/session";
 const BODY_BYTES_MAX = 1_024;

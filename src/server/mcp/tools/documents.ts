@@ -20,8 +20,6 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     requires: ["query"],
     output: { results: { type: "array", items: { type: "object", properties: DOCUMENT } } },
     returns: ["results"],
-    writes: false,
-    repeats: true,
     async run(call) {
       const { given, namespace, ask } = call;
       const { results } = await ask("Recall", { ...ORDER, ...given, namespace, top_k: RESULTS });
@@ -36,8 +34,6 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     requires: ["id"],
     output: { ...DOCUMENT, text, metadata: { type: "object" } },
     returns: ["id", "title", "text", "url"],
-    writes: false,
-    repeats: true,
     async run(call) {
       const { given, namespace, ask } = call;
       const memory = (await ask("GetMemory", { ...given, namespace })).memory as Json;

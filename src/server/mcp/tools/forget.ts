@@ -9,9 +9,7 @@ export const forget: Tool = {
   requires: ["ids"],
   output: { deleted: { type: "integer" }, note: { type: "string" } },
   returns: ["deleted"],
-  writes: true,
-  destroys: true,
-  repeats: true,
+  effect: "changes",
   async run({ given, namespace, ask }) {
     const { deleted, more } = await ask("DeleteMemories", { ...given, namespace });
     const asked = Array.isArray(given.ids) ? new Set(given.ids).size : 0;

@@ -25,8 +25,6 @@ export const list: Tool = {
     max_tokens: MAX_TOKENS,
   },
   ...memoriesSchema({ next_page_token: text, missing: texts }),
-  writes: false,
-  repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
     const page_size = pageSizeIn(tokensMax, TOKENS_EACH, given.page_size ?? PAGE_SIZE);
     const page =

@@ -16,8 +16,6 @@ export const namespaces: Tool = {
     next_page_token: text,
   },
   returns: ["namespaces"],
-  writes: false,
-  repeats: true,
   async run({ given, tokensMax, fixed, ask }) {
     const { prefix = "" } = given;
     // The one namespace of a connection is the first of those that begin with its name. The RPC says what is wrong with

@@ -33,8 +33,6 @@ export const recall: Tool = {
     max_tokens: MAX_TOKENS,
   },
   ...memoriesSchema({}, { weak: { type: "boolean" } }),
-  writes: false,
-  repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
     const { mode = ORDER.mode } = given;
     const { results, considered } = await ask("Recall", {

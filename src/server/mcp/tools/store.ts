@@ -31,7 +31,7 @@ export const store: Tool = {
     note: text,
   },
   returns: ["id", "namespace"],
-  writes: true,
+  effect: "adds",
   async run({ given, namespace, tokensMax, ask }) {
     // The RPC takes its fields under either name.
     const { onSimilar = "STORE", on_similar = onSimilar, similarAbove } = given;

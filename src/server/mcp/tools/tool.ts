@@ -36,12 +36,11 @@ export interface Tool {
   readonly output: JsonObject;
   /** Fields that every answer has. */
   readonly returns: string[];
-  /** True if it changes memories: a key that may only read is not offered it. */
-  readonly writes: boolean;
-  /** True if what it changes cannot be brought back. */
-  readonly destroys?: boolean;
-  /** True if calling it twice is as good as once. */
-  readonly repeats?: boolean;
+  /**
+   * What it does beside reading; a key that may only read is not offered it. What is changed cannot be brought back, and
+   * calling twice is as good as once, but adds twice.
+   */
+  readonly effect?: "adds" | "changes";
   run(call: ToolCall): Promise<Json>;
 }
 

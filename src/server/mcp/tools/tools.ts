@@ -38,9 +38,9 @@ export interface Scope {
 export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
   const all: readonly Tool[] = TOOL_SETS[tools];
   return all
-    .filter(({ writes }) => !(readOnly && writes))
+    .filter(({ effect }) => !readOnly || effect === undefined)
     .map((tool) => {
-      const { name, title, description, requires, writes, destroys = false, repeats = false } = tool;
+      const { name, title, description, requires, effect } = tool;
       const { namespace: _, also_in: __, ...others } = tool.input;
       const properties = namespace === undefined ? tool.input : others;
       return {
@@ -50,9 +50,9 @@ export function toolsFor({ namespace, readOnly, tools }: Omit<Scope, "site">) {
         outputSchema: { type: "object" as const, properties: tool.output, required: tool.returns },
         inputSchema: { type: "object" as const, properties, ...(requires && { required: requires }) },
         annotations: {
-          readOnlyHint: !writes,
-          ...(writes && { destructiveHint: destroys }),
-          idempotentHint: repeats,
+          readOnlyHint: effect === undefined,
+          ...(effect && { destructiveHint: effect === "changes" }),
+          idempotentHint: effect !== "adds",
           openWorldHint: false,
         },
       };

@@ -17,9 +17,7 @@ export const update: Tool = {
   requires: ["id"],
   output: { id: text, namespace: text, updated_at: text, etag: text, redacted: REDACTED },
   returns: ["id", "namespace", "updated_at"],
-  writes: true,
-  destroys: true,
-  repeats: true,
+  effect: "changes",
   async run({ given, namespace, ask }) {
     const { memory, redacted } = await ask("UpdateMemory", { ...given, namespace });
     const { id, updated_at, etag } = memory as Json;
@@ -53,9 +51,7 @@ export const updateMany: Tool = {
     note: text,
   },
   returns: ["updated"],
-  writes: true,
-  destroys: true,
-  repeats: true,
+  effect: "changes",
   async run({ given, namespace, ask }) {
     const answer = await ask("UpdateMemories", { ...given, namespace });
     const { updated = 0, unchanged = 0, matched, next_page_token: next } = answer;

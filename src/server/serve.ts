@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, HTTPMethods } from "fastify";
-import type { Call, Protocol } from "../call.js";
-import type { Calls } from "../calls.js";
-import { unsupported } from "../content-type.js";
-import { sendCallError, sendError } from "../errors.js";
-import { acceptsGzip, gzipped } from "../gzip.js";
-import { noteRefusal } from "../listen/refusals.js";
+import type { Call, CallOptions, Protocol } from "./call.js";
+import type { Calls } from "./calls.js";
+import { unsupported } from "./content-type.js";
+import { sendCallError, sendError } from "./errors.js";
+import { acceptsGzip, gzipped } from "./gzip.js";
+import { noteRefusal } from "./listen/refusals.js";
 
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
 
 /** Path whose requests are calls. */
 export interface Endpoint {
-  readonly method: HTTPMethods;
+  readonly method: HTTPMethods | string[];
   readonly url: string;
   /** Name of its calls; the method and the path if left out. */
   readonly name?: string;
@@ -19,7 +19,9 @@ export interface Endpoint {
   readonly streams?: boolean;
   /** Which of a request's credentials is checked. None if left out: the request then counts as one without a key. */
   readonly credential?: Call["credential"] | undefined;
-  /** Types of body that are read; left out where none is. */
+  /** How a call is opened whose protocol, and all that follows from it, its type of body tells. */
+  opening?(type: string): Partial<CallOptions>;
+  /** Types of body that are read; left out where none is, or where `answer` judges them. */
   readonly takes?: readonly string[] | undefined;
   /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
   answer(call: Call, reply: FastifyReply): Promise<string | object | undefined>;
@@ -32,7 +34,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
   app.route({
     method,
     url,
-    config: { open: credential === undefined || (credential === "session" && "without a session") },
+    config: { ...(credential && { credential }) },
     handler: async (request, reply) => {
       const type = request.headers["content-type"] ?? "none";
       if (takes?.includes(type) === false) {
@@ -45,6 +47,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         request: request.raw,
         streams: endpoint.streams ?? false,
         ...(credential && { credential }),
+        ...endpoint.opening?.(type),
         setHeader: (header, value) => void reply.header(header, value),
       });
       let answer: string | object | undefined;
