@@ -1,4 +1,4 @@
-import { invalid } from "../../errors.js";
+import { parseWhole } from "../../errors.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
 import { type Authenticated, unknownKey } from "../authenticate.js";
@@ -44,9 +44,7 @@ export async function consent(
   { caller, client, choice, ...request }: Consent,
 ): Promise<string> {
   const { access, days } = choice;
-  if (!Number.isInteger(days) || days < 1 || days > KEY_DAYS_MAX) {
-    throw invalid("days", `is not a whole number from 1 to ${KEY_DAYS_MAX}`);
-  }
+  parseWhole("days", days, [1, KEY_DAYS_MAX]);
   const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
   const { id: accountId, keys } = await managedBy(accounts, caller);
   if (keys.length >= KEYS_MAX) throw tooManyKeys();

@@ -48,7 +48,8 @@ export function parseNamespace(value: string, field = "namespace"): string {
   return value;
 }
 
-function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
+/** Expects at most so many bytes of UTF-8, and no control characters. @throws MemoryError `invalid_argument` */
+export function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
   checkString(field, value, bytesMax);
   if (/\p{Cc}/u.test(value)) throw invalid(field, "has a control character");
 }
