@@ -4,7 +4,7 @@
 
 /** Small files that all of src may import: an error, a version, a loop, JSON and pieces of text, suggestions. */
 const commons =
-  "^src/((errors|json-tokens|lines|make-folder|parse-json|progress|suggest|version)\\.ts$|concurrency/)";
+  "^src/((errors|json-tokens|lines|make-folder|number-heap|parse-json|progress|suggest|version)\\.ts$|concurrency/)";
 
 /** Starts and stops the service or a command: these files and `compose` may import everything. */
 const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/mcp/main\\.ts$)";

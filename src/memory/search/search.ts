@@ -61,8 +61,7 @@ export interface Searchable {
   applied(): number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Removes what has expired by now; undefined if that is done. */
-  expire(): Promise<void> | undefined;
+  /** Finds them without what has expired by now. */
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
   guard<T>(work: Promise<T>): Promise<T>;
@@ -230,8 +229,7 @@ export class Search {
     return gone.some((sequence) => replacements.get(sequence) !== undefined) ? "replaced" : "deleted";
   }
 
-  async #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    await this.searchable.expire();
+  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
     return this.searchable.sources(includeSuperseded);
   }
 
