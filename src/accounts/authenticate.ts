@@ -90,8 +90,8 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticate {
 /** Looks keys up in the database, one that several calls show at a time only once. */
 function lookUps(accounts: Accounts): (hash: string, network: string) => Promise<Known> {
   const running = new Map<string, Promise<Known>>();
-  /** Unknown keys, which are not looked up again for a time. */
-  const unknown = new LRUCache<string, true>({ max: KNOWN_KEYS_MAX, ttl: UNKNOWN_TTL_MS });
+  /** Time until which an unknown key is not looked up again. */
+  const unknown = new LRUCache<string, number>({ max: KNOWN_KEYS_MAX });
   const tokens = new Buckets(UNKNOWN_KEYS);
   const lookUp = async (hash: string, network: string) => {
     tokens.take(network);
@@ -100,13 +100,13 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
       tokens.giveBack(network);
       return found;
     } catch (error) {
-      if (error instanceof MemoryError && error.code === "unauthenticated") unknown.set(hash, true);
+      if (error instanceof MemoryError && error.code === "unauthenticated") unknown.set(hash, performance.now() + UNKNOWN_TTL_MS);
       else tokens.giveBack(network);
       throw error;
     }
   };
   return (hash, network) => {
-    if (unknown.has(hash)) throw unknownKey();
+    if ((unknown.get(hash) ?? 0) > performance.now()) throw unknownKey();
     const found = running.get(hash);
     if (found !== undefined) return found;
     tokens.check(network, "too many unknown API keys or sessions from this address");

@@ -15,12 +15,17 @@ import {
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { rowFor, vectorsOf } from "../ports/windows.js";
-import type { Change, ChangesDuring } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
-import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
-import { SupersededIndex } from "../search/superseded-index.js";
+import {
+  type Change,
+  type ChangesDuring,
+  type Search,
+  type Searchable,
+  type Sources,
+  searching,
+} from "../search/search.js";
+import { SupersededIndex, supersedingAndExpiring } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
-import { supersedingAndExpiring } from "../versions/superseding.js";
 import { noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */

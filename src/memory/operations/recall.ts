@@ -19,8 +19,7 @@ import {
   type RecencyRequest,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
-import type { Placed } from "../search/place.js";
-import { RECENCY_CANDIDATES } from "../search/recency.js";
+import { type Placed, RECENCY_CANDIDATES } from "../search/place.js";
 import { shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";

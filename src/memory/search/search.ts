@@ -15,7 +15,6 @@ import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
-import { ChangesDuring } from "./changes-during.js";
 import { findNearby, type Query } from "./nearby.js";
 import {
   candidatesInTime,
@@ -23,10 +22,10 @@ import {
   type Placement,
   placeBest,
   type Ranking,
+  RECENCY_CANDIDATES,
   WORD_CANDIDATES,
   type WordMatches,
 } from "./place.js";
-import { RECENCY_CANDIDATES } from "./recency.js";
 import type { MeanCosine } from "./sampled-mean.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
@@ -47,6 +46,33 @@ const NEW_VERSIONS_MAX = 50;
 const LOCATE_MANY = 8;
 /** Maximum number of looks for memories by their ids, which others may update meanwhile. */
 const LOOKS_MAX = 20;
+
+/** Maximum number of memories that are noted as changed during a search; one with more is done again. */
+const NOTED_MAX = 1_000;
+
+export interface Change {
+  readonly target: number;
+  readonly how: "replaced" | "superseded" | "deleted";
+  /** Number of the entry that changed it. */
+  readonly by: number;
+}
+
+/** Memories that were replaced, superseded or deleted since a search began, which may have found them before. */
+export class ChangesDuring {
+  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
+  readonly replacements = new Map<number, number | undefined>();
+  /** Those that were superseded. */
+  readonly superseded = new Set<number>();
+  /** True if there were more of them: what the search finds is of no use. */
+  isIncomplete = false;
+
+  note({ target, how, by }: Change): void {
+    this.isIncomplete ||= this.replacements.size === NOTED_MAX;
+    if (this.isIncomplete) return;
+    this.replacements.set(target, how === "deleted" ? undefined : by);
+    if (how === "superseded") this.superseded.add(target);
+  }
+}
 
 /** A replica as a search sees it. */
 export interface Searchable {
