@@ -13,7 +13,7 @@ const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/m
 const layers = {
   "src/memory": [],
   "src/memory/ports": [],
-  "src/accounts": ["src/memory/requests"],
+  "src/accounts": ["src/memory/(ports|requests)"],
   "src/config": ["src/accounts"],
   "src/storage": ["src/memory/(ports|format)", "src/accounts"],
   "src/index": ["src/memory/(ports|requests)"],

@@ -1,6 +1,6 @@
 import { invalid } from "../errors.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts } from "./account.js";
-import type { Authenticated } from "./authenticate.js";
 import type { Calls } from "./calls/calls.js";
 import { managedBy } from "./keys.js";
 import type { Usage } from "./usage.js";
@@ -22,7 +22,7 @@ export interface CloseOptions {
  */
 export async function closeAccount(
   options: CloseOptions,
-  { caller, accountId }: { caller: Authenticated; accountId: string },
+  { caller, accountId }: { caller: Caller; accountId: string },
 ): Promise<number> {
   if (accountId === "") throw invalid("account_id", "is missing");
   await managedBy(options.accounts, caller);

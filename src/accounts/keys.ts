@@ -1,9 +1,10 @@
 import { failedPrecondition, invalid, MemoryError, parseWhole } from "../errors.js";
+import type { Caller } from "../memory/ports/quota.js";
 import { denied } from "../memory/requests/authorize.js";
 import { checkCharacters, parseNamespace } from "../memory/requests/namespace.js";
 import { type Expiry, parseExpiry } from "../memory/requests/times.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
-import { type Authenticated, getAccount } from "./authenticate.js";
+import { getAccount } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
@@ -77,7 +78,7 @@ export async function revokeKey(
  *
  * @throws MemoryError `permission_denied` for a key that may only read, or only touch one namespace.
  */
-export async function managedBy(accounts: Accounts, caller: Authenticated): Promise<Account> {
+export async function managedBy(accounts: Accounts, caller: Caller): Promise<Account> {
   const account = await getAccount(accounts, caller);
   const { access, namespace } = caller;
   if (isOfClient(account, caller)) throw ofClient("it cannot manage the account");
@@ -90,7 +91,7 @@ export async function managedBy(accounts: Accounts, caller: Authenticated): Prom
 }
 
 /** True if an application got the caller's key by OAuth. */
-export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Authenticated): boolean {
+export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Caller): boolean {
   return keys.some(({ hash, client }) => hash === keyHash && client !== undefined);
 }
 

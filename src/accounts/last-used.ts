@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts, KeyUse } from "./account.js";
-import { type Authenticated, proofOf } from "./authenticate.js";
+import { proofOf } from "./authenticate.js";
 
 /** Keys whose last use is remembered; the least recently used are forgotten first. */
 const KEYS_NOTED_MAX = 10_000;
@@ -24,7 +25,7 @@ export class LastUsed {
     this.#background = inBackground(() => this.#write(), options);
   }
 
-  note(caller: Pick<Authenticated, "accountId" | "keyHash" | "sessionHash">): void {
+  note(caller: Pick<Caller, "accountId" | "keyHash" | "sessionHash">): void {
     const [accountId, keyHash] = [caller.accountId, proofOf(caller)];
     // The minute's first use, not its beginning: that may be before the key was made.
     const atMs = Date.now();

@@ -1,7 +1,8 @@
 import { parseWhole } from "../../errors.js";
+import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
-import { type Authenticated, unknownKey } from "../authenticate.js";
+import { unknownKey } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
@@ -28,7 +29,7 @@ export interface Choice {
 
 /** Consent, and what the application asked for. */
 export interface Consent extends Pick<Grant, "redirectUri" | "challenge" | "resource"> {
-  readonly caller: Authenticated;
+  readonly caller: Caller;
   readonly client: OAuthClient;
   readonly choice: Choice;
 }
