@@ -130,10 +130,6 @@ function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): st
 
 /** Cuts a text to a number of bytes, between characters. */
 function shortened(text: string, bytesMax: number): string {
-  let cut = "";
-  for (const char of text) {
-    if (Buffer.byteLength(cut + char) > bytesMax) return cut;
-    cut += char;
-  }
-  return cut;
+  // A character that is cut at the end waits for its other bytes.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytesMax), { stream: true });
 }

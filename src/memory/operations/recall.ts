@@ -108,7 +108,7 @@ type Asked = ReturnType<typeof parse>;
 /** Parses all of a recall before anything is charged or read. */
 function parse(ports: Ports, request: RecallRequest) {
   const { texts, isList, likeId } = parseQuestion(request);
-  const scopes = scopesOf(request);
+  const scopes = scopesOf(request, request.alsoIn);
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;

@@ -84,11 +84,7 @@ export class SupersededIndex {
     this.#isListed = true;
     const layers = [...this.#layers];
     let sequences = [...this.#pending];
-    for (
-      let last = layers.at(-1);
-      last !== undefined && last.index.size <= sequences.length;
-      last = layers.at(-1)
-    ) {
+    for (let last = layers.at(-1); last && last.index.size <= sequences.length; last = layers.at(-1)) {
       sequences = sequences.concat(last.sequences);
       layers.pop();
     }
