@@ -17,8 +17,8 @@ import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer
 import { rowFor, vectorsOf } from "../ports/windows.js";
 import { SampledMean } from "../search/sampled-mean.js";
 import {
+  CHANGES_MAX,
   type Change,
-  type ChangesDuring,
   type Search,
   type Searchable,
   type Sources,
@@ -92,7 +92,7 @@ export class Replica {
   /** When memories expire, and the latest time of those that were removed. */
   readonly #expiries = new NumberHeap();
   #expiredMs = Number.NEGATIVE_INFINITY;
-  readonly #searches = new Set<ChangesDuring>();
+  readonly #searches = new Set<Change[]>();
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
@@ -341,7 +341,9 @@ export class Replica {
     const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
-    for (const search of this.#searches) for (const change of changes) search.note(change);
+    for (const search of this.#searches) {
+      if (search.length <= CHANGES_MAX) search.push(...changes);
+    }
     this.#superseded.supersede(superseded);
     this.#removeLiving(superseded);
     this.#remove(gone);

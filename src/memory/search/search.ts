@@ -47,31 +47,15 @@ const LOCATE_MANY = 8;
 /** Maximum number of looks for memories by their ids, which others may update meanwhile. */
 const LOOKS_MAX = 20;
 
-/** Maximum number of memories that are noted as changed during a search; one with more is done again. */
-const NOTED_MAX = 1_000;
+/** Maximum number of changes that are noted during a search; one with more is done again. */
+export const CHANGES_MAX = 1_000;
 
+/** What others did to a memory, which a search may have found before. */
 export interface Change {
   readonly target: number;
   readonly how: "replaced" | "superseded" | "deleted";
   /** Number of the entry that changed it. */
   readonly by: number;
-}
-
-/** Memories that were replaced, superseded or deleted since a search began, which may have found them before. */
-export class ChangesDuring {
-  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
-  readonly replacements = new Map<number, number | undefined>();
-  /** Those that were superseded. */
-  readonly superseded = new Set<number>();
-  /** True if there were more of them: what the search finds is of no use. */
-  isIncomplete = false;
-
-  note({ target, how, by }: Change): void {
-    this.isIncomplete ||= this.replacements.size === NOTED_MAX;
-    if (this.isIncomplete) return;
-    this.replacements.set(target, how === "deleted" ? undefined : by);
-    if (how === "superseded") this.superseded.add(target);
-  }
 }
 
 /** A replica as a search sees it. */
@@ -82,7 +66,7 @@ export interface Searchable {
   readonly clock: Clock;
   readonly indexes: Indexes;
   /** For each running search, the changes since it began. */
-  readonly searches: Set<ChangesDuring>;
+  readonly searches: Set<Change[]>;
   /** Returns the number of the last entry that its indexes have. */
   applied(): number;
   /** Catches up with the log. */
@@ -133,7 +117,7 @@ export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">
  */
 export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const changes = new ChangesDuring();
+    const changes: Change[] = [];
     searchable.searches.add(changes);
     try {
       const search = new Search(searchable, changes);
@@ -161,7 +145,7 @@ export class Search {
 
   constructor(
     private readonly searchable: Searchable,
-    private readonly changes: ChangesDuring,
+    private readonly changes: readonly Change[],
   ) {
     this.#log = watched(searchable.log, this.#missing);
   }
@@ -245,14 +229,23 @@ export class Search {
 
   /** Returns how others have changed what a search found; undefined if they have not. */
   async overtaken(): Promise<"replaced" | "deleted" | undefined> {
-    if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
+    if (this.#hasTooMany || this.changes.length > CHANGES_MAX) return "replaced";
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
     await this.searchable.current();
-    const { replacements } = this.changes;
+    const replacements = this.#replacements;
     const gone = [...this.#missing].filter((sequence) => replacements.has(sequence));
     if (gone.length === 0) return undefined;
     return gone.some((sequence) => replacements.get(sequence) !== undefined) ? "replaced" : "deleted";
+  }
+
+  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
+  get #replacements(): Map<number, number | undefined> {
+    return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
+  }
+
+  get #superseded(): number[] {
+    return this.changes.flatMap(({ target, how }) => (how === "superseded" ? [target] : []));
   }
 
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
@@ -300,7 +293,7 @@ export class Search {
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
   async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
-    const { replacements, superseded } = this.changes;
+    const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
     // One memory may supersede several.
@@ -309,7 +302,7 @@ export class Search {
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
     if (showing.includeSuperseded === true) {
-      news.push(...[...superseded].filter((each) => replacements.get(each) !== undefined));
+      news.push(...this.#superseded.filter((each) => replacements.get(each) !== undefined));
     }
     const missing = news.filter((sequence) => !isFound(sequence));
     this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;
@@ -318,7 +311,7 @@ export class Search {
 
   /** True if a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
-    return includeSuperseded || !this.changes.superseded.has(sequence);
+    return includeSuperseded || !this.#superseded.includes(sequence);
   }
 
   /** Searches the vectors, as broadly as the order needs. */
