@@ -230,7 +230,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a search shows what has expired",
     seed: 14,
-    changes: [["memory/log/replica.ts", "expire: () => this.#expire(),", "expire: () => {},"]],
+    changes: [["memory/log/replica.ts", "await this.#expire();", ""]],
   },
   {
     what: "a search shows what was superseded",
