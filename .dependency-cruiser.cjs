@@ -4,7 +4,7 @@
 
 /** Small files that all of src may import: an error, a version, a loop, JSON and pieces of text, suggestions. */
 const commons =
-  "^src/((errors|json-tokens|lines|make-folder|parse-json|progress|suggest|version)\\.ts$|concurrency/)";
+  "^src/((errors|json-tokens|lines|make-folder|number-heap|parse-json|progress|suggest|version)\\.ts$|concurrency/)";
 
 /** Starts and stops the service or a command: these files and `compose` may import everything. */
 const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/mcp/main\\.ts$)";
@@ -13,7 +13,7 @@ const entries = "^(src/(admin|compose|main|model|serve)\\.ts$|src/compose/|cli/m
 const layers = {
   "src/memory": [],
   "src/memory/ports": [],
-  "src/accounts": ["src/memory/requests"],
+  "src/accounts": ["src/memory/(ports|requests)"],
   "src/config": ["src/accounts"],
   "src/storage": ["src/memory/(ports|format)", "src/accounts"],
   "src/index": ["src/memory/(ports|requests)"],

@@ -1,8 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { MemoryError } from "../errors.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Account, Accounts } from "./account.js";
-import { answersTo, hashKey, isWellFormed, type Key, type KeyAccess } from "./key.js";
+import { answersTo, hashKey, isWellFormed, type Key } from "./key.js";
 
 /** Keys and sessions whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
@@ -25,19 +26,8 @@ const PLAN_WAIT_MS = 1_000;
 /** Proof of who calls: an API key, or the secret of a browser's session. */
 export type Credential = { readonly key: string } | { readonly session: string };
 
-/** A key that belongs to an account, and its permissions. */
-export interface Authenticated {
-  readonly accountId: string;
-  readonly keyHash: string;
-  /** Hash of the session's secret, if a session stands for the key. */
-  readonly sessionHash?: string;
-  readonly access: KeyAccess;
-  /** The only namespace it may touch. */
-  readonly namespace?: string;
-}
-
 /** A caller whose key was accepted. */
-export interface Principal extends Authenticated {
+export interface Principal extends Caller {
   readonly keyId: string;
   /** The name of the account's plan; a change takes effect within a minute. */
   readonly plan: string;
@@ -59,7 +49,7 @@ export type Authenticate = (credential: Credential | undefined, network: string)
 interface AuthenticatorOptions {
   readonly accounts: Accounts;
   /** Called for every use of a key. */
-  onUse(caller: Authenticated): void;
+  onUse(caller: Caller): void;
 }
 
 /**
@@ -129,7 +119,7 @@ function hashOf(credential: Credential | undefined): string {
 }
 
 /** Returns the hash that proves who the caller is. A session lives only as long as its key. */
-export function proofOf({ keyHash, sessionHash }: Pick<Authenticated, "keyHash" | "sessionHash">): string {
+export function proofOf({ keyHash, sessionHash }: Pick<Caller, "keyHash" | "sessionHash">): string {
   return sessionHash ?? keyHash;
 }
 
@@ -212,7 +202,7 @@ function refused(message: string): MemoryError {
  *
  * @throws MemoryError `unauthenticated` or `resource_exhausted` (QUOTA_EXHAUSTED).
  */
-export async function charge(accounts: Accounts, caller: Authenticated, calls = 1): Promise<void> {
+export async function charge(accounts: Accounts, caller: Caller, calls = 1): Promise<void> {
   if (await accounts.charge({ accountId: caller.accountId, keyHash: proofOf(caller), calls })) return;
   const { callsLimit, callsLeft } = await getAccount(accounts, caller);
   const message =
@@ -223,7 +213,7 @@ export async function charge(accounts: Accounts, caller: Authenticated, calls = 
 }
 
 /** Finds the caller's own account. @throws MemoryError `unauthenticated` if the key or the session ended. */
-export async function getAccount(accounts: Accounts, caller: Authenticated): Promise<Account> {
+export async function getAccount(accounts: Accounts, caller: Caller): Promise<Account> {
   const account = await accounts.findByKey(proofOf(caller));
   if (account === undefined) throw unknownKey();
   return account;

@@ -1,6 +1,6 @@
 import { invalid } from "../errors.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts } from "./account.js";
-import type { Authenticated } from "./authenticate.js";
 import type { Calls } from "./calls/calls.js";
 import { managedBy } from "./keys.js";
 import type { Usage } from "./usage.js";
@@ -22,7 +22,7 @@ export interface CloseOptions {
  */
 export async function closeAccount(
   options: CloseOptions,
-  { caller, accountId }: { caller: Authenticated; accountId: string },
+  { caller, accountId }: { caller: Caller; accountId: string },
 ): Promise<number> {
   if (accountId === "") throw invalid("account_id", "is missing");
   await managedBy(options.accounts, caller);
@@ -41,18 +41,20 @@ export async function eraseAccount(
   }: Omit<CloseOptions, "accounts"> & { readonly accounts: Pick<Accounts, "remove"> },
   accountId: string,
 ): Promise<number> {
+  const eraseAll = async () => {
+    const erased = await eraseMemories(accountId);
+    await usage.remove(accountId);
+    await grants.removeOf(accountId);
+    return erased;
+  };
   const ofCalls = { accountId, untilMs: Number.MAX_SAFE_INTEGER };
   // First: each namespace that is dropped would look through all of them.
   await calls.erase(ofCalls);
-  const erased = await eraseMemories(accountId);
-  await usage.remove(accountId);
-  await grants.removeOf(accountId);
+  const erased = await eraseAll();
   // Last: after this no key can try again.
   await accounts.remove(accountId);
   // Erases what was stored, counted and consented to meanwhile. No more can follow, because no key can pay for it.
-  const stored = await eraseMemories(accountId);
-  await usage.remove(accountId);
-  await grants.removeOf(accountId);
+  const stored = await eraseAll();
   // Calls that still run may add records later: `CallRecorder` removes those with old records.
   await calls.erase(ofCalls);
   return erased + stored;

@@ -1,8 +1,10 @@
-import { failedPrecondition, invalid, MemoryError, type Reason } from "../errors.js";
-import { parseNamespace } from "../memory/requests/namespace.js";
+import { failedPrecondition, invalid, MemoryError, parseWhole } from "../errors.js";
+import type { Caller } from "../memory/ports/quota.js";
+import { denied } from "../memory/requests/authorize.js";
+import { checkCharacters, parseNamespace } from "../memory/requests/namespace.js";
 import { type Expiry, parseExpiry } from "../memory/requests/times.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
-import { type Authenticated, getAccount } from "./authenticate.js";
+import { getAccount } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
@@ -32,8 +34,9 @@ export async function createKey(
   accounts: Accounts,
   request: CreateKeyRequest,
 ): Promise<{ secret: string; key: Key }> {
-  const name = parseName(request.name);
-  const graceMs = parseGraceSeconds(request) * 1000;
+  const { name } = request;
+  checkCharacters("name", name, KEY_NAME_BYTES_MAX);
+  const graceMs = parseWhole("grace_seconds", request.graceSeconds ?? 0, [0, GRACE_SECONDS_MAX]) * 1000;
   const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
   refuseContradictions(request);
   const expiresAtMs = parseExpiry(request.expiry, Date.now()) ?? NEVER_MS;
@@ -75,7 +78,7 @@ export async function revokeKey(
  *
  * @throws MemoryError `permission_denied` for a key that may only read, or only touch one namespace.
  */
-export async function managedBy(accounts: Accounts, caller: Authenticated): Promise<Account> {
+export async function managedBy(accounts: Accounts, caller: Caller): Promise<Account> {
   const account = await getAccount(accounts, caller);
   const { access, namespace } = caller;
   if (isOfClient(account, caller)) throw ofClient("it cannot manage the account");
@@ -88,7 +91,7 @@ export async function managedBy(accounts: Accounts, caller: Authenticated): Prom
 }
 
 /** True if an application got the caller's key by OAuth. */
-export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Authenticated): boolean {
+export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Caller): boolean {
   return keys.some(({ hash, client }) => hash === keyHash && client !== undefined);
 }
 
@@ -111,16 +114,6 @@ function successorOf(old: Key, { name, graceMs }: { name: string; graceMs: numbe
   return { name: name === "" ? old.name : name, ...scope, replaces: old.id, graceMs };
 }
 
-function parseName(value: string): string {
-  const bytes = Buffer.byteLength(value);
-  if (bytes > KEY_NAME_BYTES_MAX) {
-    throw invalid("name", `is ${bytes} bytes; the limit is ${KEY_NAME_BYTES_MAX}`);
-  }
-  if (!value.isWellFormed()) throw invalid("name", "is not well-formed Unicode (a lone surrogate)");
-  if (/\p{Cc}/u.test(value)) throw invalid("name", "has a control character");
-  return value;
-}
-
 /** Refuses options that would be ignored: a key must never be able to do more than was asked for. */
 function refuseContradictions({
   access,
@@ -137,19 +130,8 @@ function refuseContradictions({
   if (namespace !== "") throw invalid("namespace", why);
 }
 
-function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSeconds">): number {
-  if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
-    throw invalid("grace_seconds", `is ${graceSeconds}; it must be a whole number from 0 to 86,400`);
-  }
-  return graceSeconds;
-}
-
 export function tooManyKeys(): MemoryError {
   return failedPrecondition(`the account has ${KEYS_MAX} keys; revoke one first`, {
     reason: "KEYS_LIMIT",
   });
-}
-
-function denied(reason: Reason, message: string, recorded?: string): MemoryError {
-  return new MemoryError("permission_denied", message, { reason, recorded });
 }

@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
-import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts, KeyUse } from "./account.js";
-import { type Authenticated, proofOf } from "./authenticate.js";
+import { proofOf } from "./authenticate.js";
 
 /** Keys whose last use is remembered; the least recently used are forgotten first. */
 const KEYS_NOTED_MAX = 10_000;
@@ -12,35 +13,24 @@ const PRECISION_MS = 60_000;
  * Keeps when keys and sessions were last used, to the minute, in batched writes that no call waits for. A process that
  * dies loses what it has not written yet: the time is a hint for the owner, and decides nothing.
  */
-export class LastUsed {
-  readonly #noted = new LRUCache<string, number>({ max: KEYS_NOTED_MAX });
-  #waiting = new Map<string, KeyUse>();
-  readonly #background: Background;
-
-  constructor(
-    private readonly accounts: Accounts,
-    options: BackgroundOptions,
-  ) {
-    this.#background = inBackground(() => this.#write(), options);
-  }
-
-  note(caller: Pick<Authenticated, "accountId" | "keyHash" | "sessionHash">): void {
-    const [accountId, keyHash] = [caller.accountId, proofOf(caller)];
-    // The minute's first use, not its beginning: that may be before the key was made.
-    const atMs = Date.now();
-    const minute = Math.floor(atMs / PRECISION_MS);
-    if (this.#noted.get(keyHash) === minute) return;
-    this.#noted.set(keyHash, minute);
-    if (this.#waiting.size < KEYS_NOTED_MAX) this.#waiting.set(keyHash, { accountId, keyHash, atMs });
-  }
-
-  close(): Promise<void> {
-    return this.#background.close();
-  }
-
-  async #write(): Promise<void> {
-    const uses = [...this.#waiting.values()];
-    this.#waiting = new Map();
-    if (uses.length > 0) await this.accounts.touch(uses);
-  }
+export function openLastUsed(accounts: Pick<Accounts, "touch">, options: BackgroundOptions) {
+  const noted = new LRUCache<string, number>({ max: KEYS_NOTED_MAX });
+  let waiting = new Map<string, KeyUse>();
+  const background = inBackground(async () => {
+    const uses = [...waiting.values()];
+    waiting = new Map();
+    if (uses.length > 0) await accounts.touch(uses);
+  }, options);
+  return {
+    note: (caller: Pick<Caller, "accountId" | "keyHash" | "sessionHash">): void => {
+      const [accountId, keyHash] = [caller.accountId, proofOf(caller)];
+      // The minute's first use, not its beginning: that may be before the key was made.
+      const atMs = Date.now();
+      const minute = Math.floor(atMs / PRECISION_MS);
+      if (noted.get(keyHash) === minute) return;
+      noted.set(keyHash, minute);
+      if (waiting.size < KEYS_NOTED_MAX) waiting.set(keyHash, { accountId, keyHash, atMs });
+    },
+    close: () => background.close(),
+  };
 }

@@ -1,7 +1,7 @@
 import { Buckets } from "../concurrency/bucket.js";
 import { Share } from "../concurrency/share.js";
 import { MemoryError, type Reason } from "../errors.js";
-import type { Authenticated } from "./authenticate.js";
+import type { Caller } from "../memory/ports/quota.js";
 import type { Plan } from "./plan.js";
 
 /** Running calls of all accounts together, in a process. */
@@ -10,7 +10,7 @@ export const RUNNING_CALLS_MAX = 3_072;
 /** Pause before a retry: a running call may end at any moment, and the unit is whole seconds. */
 const CONCURRENCY_PAUSE_MS = 1_000;
 
-type KeyOwner = Pick<Authenticated, "keyHash" | "accountId">;
+type KeyOwner = Pick<Caller, "keyHash" | "accountId">;
 
 /**
  * Holds each key and each account to the rate and the concurrency of its plan. It counts in this process alone,

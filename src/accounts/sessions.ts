@@ -1,5 +1,6 @@
+import type { Caller } from "../memory/ports/quota.js";
 import type { Account, Accounts } from "./account.js";
-import { type Authenticated, getAccount, unknownKey } from "./authenticate.js";
+import { getAccount, unknownKey } from "./authenticate.js";
 import { answersTo, makeSession, type Session } from "./key.js";
 import { isOfClient, ofClient } from "./keys.js";
 
@@ -20,7 +21,7 @@ const STAYING_MS = 30 * 24 * 60 * 60 * 1000;
  */
 export async function openSession(
   accounts: Accounts,
-  { caller, stay }: { caller: Authenticated; stay: boolean },
+  { caller, stay }: { caller: Caller; stay: boolean },
 ): Promise<{ secret: string; session: Session }> {
   const account = await getAccount(accounts, caller);
   const key = account.keys.find(({ hash }) => hash === caller.keyHash);
@@ -39,7 +40,7 @@ export async function openSession(
 /** Ends the caller's own session, if it still lives. */
 export async function endSession(
   accounts: Accounts,
-  { accountId, sessionHash }: Pick<Authenticated, "accountId" | "sessionHash">,
+  { accountId, sessionHash }: Pick<Caller, "accountId" | "sessionHash">,
 ): Promise<void> {
   if (sessionHash === undefined) return;
   const account = await accounts.findByKey(sessionHash);

@@ -1,6 +1,7 @@
 import { typeid } from "typeid-js";
 import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { invalid, MemoryError } from "../errors.js";
+import { checkString } from "../memory/requests/text.js";
 import type { Account, Accounts } from "./account.js";
 import { makeKey } from "./key.js";
 import { FREE } from "./plan.js";
@@ -43,9 +44,8 @@ export async function signUp(
 
 /** Accepts an empty string, or the form name@host. No mail is ever sent there, so that is enough. */
 export function parseEmail(value: string): string {
-  const bytes = Buffer.byteLength(value);
-  if (bytes > EMAIL_BYTES_MAX) throw invalid("email", `is ${bytes} bytes; the limit is ${EMAIL_BYTES_MAX}`);
-  if (value !== "" && !(value.isWellFormed() && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(value))) {
+  checkString("email", value, EMAIL_BYTES_MAX);
+  if (value !== "" && !/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(value)) {
     throw invalid("email", "is not of the form name@host");
   }
   return value;

@@ -45,13 +45,9 @@ export interface Usage {
   remove(accountId: string): Promise<void>;
 }
 
-let lastDay = { day: Number.NaN, date: "" };
-
-/** The day in UTC, such as `2026-11-21`. Each call asks for today, so the last answer is remembered. */
+/** The day in UTC, such as `2026-11-21`. */
 export function dateOf(ms: number): string {
-  const day = Math.floor(ms / DAY_MS);
-  if (day !== lastDay.day) lastDay = { day, date: new Date(ms).toISOString().slice(0, 10) };
-  return lastDay.date;
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** Returns the last days, today included, oldest first; with their hours if they are at most `HOURS_DAYS_MAX`. */

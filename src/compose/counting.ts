@@ -1,6 +1,6 @@
 import { charge, getAccount } from "../accounts/authenticate.js";
 import { CallRecorder } from "../accounts/calls/record-calls.js";
-import { LastUsed } from "../accounts/last-used.js";
+import { openLastUsed } from "../accounts/last-used.js";
 import { UsageCounter } from "../accounts/usage.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
@@ -35,7 +35,7 @@ export function openCounting(context: Context, storage: Storage) {
     onTrouble: onTrouble("calls", "calls are not recorded; it is tried again"),
   });
   closers.push(() => calls.close());
-  const lastUsed = new LastUsed(accounts, {
+  const lastUsed = openLastUsed(accounts, {
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("last_used", "when keys were last used is not written"),
   });

@@ -11,7 +11,6 @@ import type {
   IndexFiles,
   IndexQuery,
   Mark,
-  RecallMeasured,
   Selecting,
   Selection,
   WeighedQuery,
@@ -129,11 +128,6 @@ class SegmentIndexes implements Indexes {
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
     return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
-  }
-
-  async measureRecall(logId: string): Promise<RecallMeasured> {
-    const found = await this.#found(logId);
-    return this.options.vectors.measureRecall(found.filter(({ manifest }) => manifest.part === "vectors"));
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {

@@ -3,7 +3,7 @@ import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
-import { LastUsed } from "../../src/accounts/last-used.js";
+import { openLastUsed } from "../../src/accounts/last-used.js";
 import { crowdedOut } from "../../src/accounts/sessions.js";
 import { type AccountHour, getUsage, UsageCounter } from "../../src/accounts/usage.js";
 
@@ -271,8 +271,7 @@ describe("when keys were last used", () => {
   const writes: (readonly KeyUse[])[] = [];
   const touch = vi.fn(async (uses: readonly KeyUse[]) => void writes.push(uses));
   const trouble = vi.fn();
-  const open = () =>
-    new LastUsed({ touch } as unknown as Accounts, { everyMs: EVERY_MS, onTrouble: trouble });
+  const open = () => openLastUsed({ touch }, { everyMs: EVERY_MS, onTrouble: trouble });
   const use = { accountId: "acc_a", keyHash: "h" };
   beforeEach(() => {
     writes.length = 0;

@@ -5,9 +5,9 @@ import { open as openLmdb } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sweep, sweepingWork } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
-import { countMemories } from "../../src/memory/operations/count.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
+import { getNamespace } from "../../src/memory/operations/get-namespace.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
 import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
 import type { Names } from "../../src/memory/ports/names.js";
@@ -235,7 +235,7 @@ it.each([
     const logId = await service.write("a", memories(3));
     await expect(remove(dyingDomain(2), 2)).rejects.toThrow("died");
     const { ports } = service.domain();
-    const count = () => countMemories(ports, { caller: CALLER, namespace: "a" });
+    const count = async () => (await getNamespace(ports, { caller: CALLER, namespace: "a" })).memories;
     // The tombstone hides it from lists.
     expect(await count()).toBe(3);
     clock.wallAheadMs += laterMs;

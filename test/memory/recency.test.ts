@@ -4,7 +4,7 @@ import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
-import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/recency.js";
+import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/place.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { chanceOf } from "../support/chance.js";

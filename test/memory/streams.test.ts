@@ -6,7 +6,6 @@ import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { exportMemories } from "../../src/memory/operations/stream/export.js";
-import type { LogReader } from "../../src/memory/operations/stream/log-reader.js";
 import {
   announcedLog,
   announcedNames,
@@ -462,13 +461,14 @@ it("streams hold so many bytes, and read on when others have passed theirs on", 
   // A little over 4 MiB, as the heaviest slices are.
   const entry = aMemory({ vectors: new Float32Array(1_048_576) });
   const slice = { entries: [{ sequence: 1, entry }], complete: false, dropped: false };
-  const reader = { read: async () => slice } as unknown as LogReader<"all">;
   const readOf = (accountId: string) => {
     const stream = streams.open("watch", { ...CALLER, accountId, keyHash: `${Math.random()}` });
     let isDone = false;
-    const read = stream.read(reader, 1).then(() => {
-      isDone = true;
-    });
+    const read = stream
+      .read<"all">(async () => slice)
+      .then(() => {
+        isDone = true;
+      });
     return { stream, read, isDone: () => isDone };
   };
   const all = Array.from({ length: 12 }, () => readOf("acc_1"));

@@ -18,7 +18,6 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    measureRecall: async () => ({ found: 0, compared: 0 }),
   };
 }
 
@@ -59,7 +58,6 @@ export function unsavedIndexes(
     stored: async () => [],
     marksOf: async () => [],
     measureFiles: (logId) => of.measureFiles(logId),
-    measureRecall: (logId) => of.measureRecall(logId),
     searchWords: (searched, query) => of.searchWords(searched, query),
     scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
     sample: (searched) => of.sample(searched),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.js";
-import { countShown } from "../../src/memory/log/counting.js";
+import { countMemories } from "../../src/memory/operations/count.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
@@ -209,22 +209,22 @@ describe("a memory that has expired", () => {
 
   it("is not counted, though it is erased in the middle of the counting", async () => {
     const expired = [1, 2].map((n) => memory(n, { expiresAtMs: Date.now() - 1 }));
-    const logId = await service.write("a", [...expired, memory(3)]);
-    const { ports } = service.domain();
-    const secondaryIndexes = beforeSpecial(ports.secondaryIndexes, async () => {
-      await eraseExpired(ports);
+    await service.write("a", [...expired, memory(3)]);
+    const secondaryIndexes = beforeSpecial(service.storage.secondaryIndexes, async () => {
+      await eraseExpired(service.domain().ports);
     });
-    expect(await countShown({ ...ports, secondaryIndexes }, { logId })).toBe(1);
+    const { ports } = service.domain({ secondaryIndexes });
+    expect(await countMemories(ports, { caller: CALLER, namespace: "a" })).toBe(1);
   });
 
   it("is not counted for long, though others change the namespace all the time", async () => {
-    const logId = await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
-    const { ports } = service.domain();
+    await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
     let stored = 0;
-    const secondaryIndexes = beforeSpecial(ports.secondaryIndexes, async () => {
+    const secondaryIndexes = beforeSpecial(service.storage.secondaryIndexes, async () => {
       await service.write("a", [memory(2 + stored++)]);
     });
-    const counted = await countShown({ ...ports, secondaryIndexes }, { logId });
+    const { ports } = service.domain({ secondaryIndexes });
+    const counted = await countMemories(ports, { caller: CALLER, namespace: "a" });
     expect(counted).toBe(stored);
     expect(stored).toBeLessThan(10);
   });

@@ -32,7 +32,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
     seed: 51,
     changes: [
-      ["memory/log/namespaces.ts", "await authenticate();", ""],
+      ["memory/log/namespaces.ts", "await authenticate?.();", ""],
       ["memory/erasure/sweeping.ts", "closed.has(scope.accountId)", "false"],
     ],
   },
@@ -230,7 +230,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a search shows what has expired",
     seed: 14,
-    changes: [["memory/log/replica.ts", "expire: () => this.#expire(),", "expire: () => {},"]],
+    changes: [["memory/log/replica.ts", "await this.#expire();", ""]],
   },
   {
     what: "a search shows what was superseded",

@@ -1,7 +1,8 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { invalid, parseWhole } from "../../errors.js";
+import type { Caller } from "../../memory/ports/quota.js";
 import type { Account, Accounts } from "../account.js";
-import { type Authenticated, getAccount } from "../authenticate.js";
+import { getAccount } from "../authenticate.js";
 import { type Counts, NOTHING, sum } from "../usage.js";
 import type { CallRecord, CallsFilter } from "./calls.js";
 import type { CallRecorder } from "./record-calls.js";
@@ -23,7 +24,7 @@ export interface ReadPorts {
 }
 
 export interface CallsRequest {
-  readonly caller: Authenticated;
+  readonly caller: Caller;
   readonly pageSize?: number | undefined;
   readonly pageToken: string;
   readonly filter: CallsFilter;
@@ -82,7 +83,7 @@ export interface Share extends Counts {
  * Counts what each key and each namespace used, over the recorded calls. A key for one namespace sees its own
  * share and that of its namespace. Keys are named by their ids; those that are gone are in the rest.
  */
-export async function readShares(calls: ReadPorts["calls"], account: Account, caller: Authenticated) {
+export async function readShares(calls: ReadPorts["calls"], account: Account, caller: Caller) {
   const { max } = calls.limits;
   const living = new Set(account.keys.map(({ id }) => id));
   const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
@@ -108,7 +109,7 @@ function sinceMs({ createdAtMs }: Account, { limits }: ReadPorts["calls"]): numb
   return Math.max(createdAtMs, limits.sinceMs);
 }
 
-function ownKeyId({ keys }: Account, { keyHash }: Authenticated): string | undefined {
+function ownKeyId({ keys }: Account, { keyHash }: Caller): string | undefined {
   return keys.find(({ hash }) => hash === keyHash)?.id;
 }
 

@@ -1,7 +1,8 @@
-import { invalid } from "../../errors.js";
+import { parseWhole } from "../../errors.js";
+import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
-import { type Authenticated, unknownKey } from "../authenticate.js";
+import { unknownKey } from "../authenticate.js";
 import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
@@ -28,7 +29,7 @@ export interface Choice {
 
 /** Consent, and what the application asked for. */
 export interface Consent extends Pick<Grant, "redirectUri" | "challenge" | "resource"> {
-  readonly caller: Authenticated;
+  readonly caller: Caller;
   readonly client: OAuthClient;
   readonly choice: Choice;
 }
@@ -44,9 +45,7 @@ export async function consent(
   { caller, client, choice, ...request }: Consent,
 ): Promise<string> {
   const { access, days } = choice;
-  if (!Number.isInteger(days) || days < 1 || days > KEY_DAYS_MAX) {
-    throw invalid("days", `is not a whole number from 1 to ${KEY_DAYS_MAX}`);
-  }
+  parseWhole("days", days, [1, KEY_DAYS_MAX]);
   const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
   const { id: accountId, keys } = await managedBy(accounts, caller);
   if (keys.length >= KEYS_MAX) throw tooManyKeys();
@@ -131,10 +130,6 @@ function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): st
 
 /** Cuts a text to a number of bytes, between characters. */
 function shortened(text: string, bytesMax: number): string {
-  let cut = "";
-  for (const char of text) {
-    if (Buffer.byteLength(cut + char) > bytesMax) return cut;
-    cut += char;
-  }
-  return cut;
+  // A character that is cut at the end waits for its other bytes.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytesMax), { stream: true });
 }

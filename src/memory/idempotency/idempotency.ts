@@ -28,8 +28,6 @@ const OWNER_TIMEOUT_MS = APPEND_TIMEOUT_MS + 20_000;
 /** Time that a second call with the same key waits for the first, and the interval of its look-ups. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 50;
-/** Number of attempts to keep an answer. */
-const ANSWER_ATTEMPTS_MAX = 3;
 
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
@@ -170,7 +168,8 @@ export class Idempotency {
       const answer = answerOf(answered, memoryId);
       let isFirst = false;
       try {
-        isFirst = await this.#persist(() => claims.answer({ id, owner, answer }));
+        // The caller is told only what is kept: otherwise a later call could store again a memory that was deleted since.
+        isFirst = await claims.answer({ id, owner, answer });
       } finally {
         if (!isFirst) await work.undo();
       }
@@ -181,7 +180,7 @@ export class Idempotency {
       if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
         const { stored } = error;
         // Frees the key for the rest.
-        if (await this.#persist(() => hold({ claimedAtMs: LONG_AGO_MS, stored }))) throw error;
+        if (await hold({ claimedAtMs: LONG_AGO_MS, stored })) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
@@ -200,21 +199,6 @@ export class Idempotency {
         await letGo.catch(() => {});
       }
       throw error;
-    }
-  }
-
-  /**
-   * Tries repeatedly to keep what the caller will be told. It is told only what is kept: otherwise a later call
-   * could store again a memory that was deleted meanwhile.
-   */
-  async #persist(write: () => Promise<boolean>): Promise<boolean> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await write();
-      } catch (error) {
-        if (attempt === ANSWER_ATTEMPTS_MAX) throw error;
-        await this.ports.clock.sleep(LOOK_MS);
-      }
     }
   }
 

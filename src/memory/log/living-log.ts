@@ -1,12 +1,20 @@
 import { unavailable } from "../../errors.js";
-import { type Dropped, isEnd, type Log, type Measured, type Moved } from "../ports/log.js";
+import {
+  type Dropped,
+  isEnd,
+  type Log,
+  type Measured,
+  type Moved,
+  type Projection,
+  type Tail,
+} from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 
 /** Maximum number of times that a name is followed to a new log. */
 const LOG_IDS_MAX = 5;
 /** Maximum number of moves to other model versions that one look follows. */
-export const MOVES_MAX = 16;
+const MOVES_MAX = 16;
 
 /** The log that a namespace's next entry goes to. */
 export interface LivingLog {
@@ -45,8 +53,39 @@ export async function followMoves(log: Log, from: string): Promise<LivingLog> {
   throw movesOnAndOn();
 }
 
-export function movesOnAndOn() {
+function movesOnAndOn() {
   return unavailable("the namespace moves again and again");
+}
+
+/** A slice of a log; empty if the log was dropped, whatever it still holds. */
+export interface Slice<W extends Projection> extends Tail<W> {
+  readonly dropped: boolean;
+}
+
+/** A log that is read onwards, and the number of the last entry that was taken. */
+export interface Reading {
+  logId: string;
+  after: number;
+}
+
+/**
+ * Reads what follows the last entry that was taken, at most `limit` entries and one slice, and goes on in the log's copy
+ * once it has moved. The slice was read from a log that was neither dropped nor moved when the read ended, so an erased
+ * memory in it is one that a tombstone names.
+ */
+export async function readOn<W extends Projection>(
+  log: Log,
+  reading: Reading,
+  { limit, what }: { limit: number; what: W },
+): Promise<Slice<W>> {
+  for (let move = 0; move < MOVES_MAX; move++) {
+    const tail = await log.read({ logId: reading.logId, from: reading.after + 1, limit, what });
+    const { logId, dropped } = await followMoves(log, reading.logId);
+    if (dropped) return { entries: [], complete: true, dropped };
+    if (logId === reading.logId) return { ...tail, dropped };
+    reading.logId = logId;
+  }
+  throw movesOnAndOn();
 }
 
 /** Finds a namespace's log; undefined if it holds nothing yet, or was dropped. */

@@ -8,7 +8,6 @@ import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { completeEnd } from "./living-log.js";
-import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { LogEndedError, Replica, tooLarge } from "./replica.js";
 
@@ -17,9 +16,14 @@ const LOG_IDS_MAX = 5;
 /** Share of the budget that one index may take while it is built: what is not sealed yet takes more. */
 const BUILDING_SHARE = 1.5;
 
+/** Interval of recording that a namespace is in use. */
+const TOUCH_MS = 600_000;
+
 export interface NamespacesOptions
-  extends MaintenanceOptions,
-    Pick<DomainPorts, "log" | "names" | "secondaryIndexes" | "erasures"> {
+  extends Pick<
+    DomainPorts,
+    "log" | "names" | "secondaryIndexes" | "erasures" | "indexes" | "recent" | "clock"
+  > {
   readonly modelVersions: ModelVersions;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
@@ -28,6 +32,8 @@ export interface NamespacesOptions
   readonly timer?: StepTimer<SharedStep> | undefined;
   /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
+  /** Called with failures of work that no call waits for; it is tried again when it is next due. */
+  onTrouble?(error: unknown): void;
   /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Sequenced<Lost>): void;
 }
@@ -58,24 +64,46 @@ export interface Changed {
  */
 export class Namespaces {
   readonly #options: NamespacesOptions;
-  readonly #maintenance: Maintenance;
   readonly #open: OpenNamespaces;
   readonly #allWaiting = { bytes: 0 };
+  /** Work beside the calls: none of them waits for it, but the end of the program does. */
+  readonly #running = new Set<Promise<void>>();
+  /** What uses the files of a log that must not be opened until then, by log. */
+  readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
-    this.#maintenance = new Maintenance(options);
-    this.#open = new OpenNamespaces(options.indexMemoryBytesMax, (replica) =>
-      this.#maintenance.close(replica),
-    );
+    this.#open = new OpenNamespaces(options.indexMemoryBytesMax, (replica) => this.#close(replica));
   }
 
   /**
    * Runs work on a namespace, which stays open for it; undefined if the namespace does not exist. Work that
    * meets the log's end (LogEndedError) runs again on the name's new log, if it has one.
    */
-  reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
-    return this.#following(scope, work);
+  async reading<T>(
+    scope: Scope,
+    work: (open: Open) => Promise<T>,
+    resolve: () => Promise<string | undefined> = () => this.#options.names.find(scope),
+  ): Promise<T | undefined> {
+    for (let i = 0; i < LOG_IDS_MAX; i++) {
+      const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
+      if (open === undefined) return undefined;
+      try {
+        return await this.#using(open, async ({ replica }) => {
+          // A log whose model is not loaded any more has probably moved, and needs no model then.
+          if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
+          await this.#ensureCapacity(replica);
+          return work(open);
+        });
+      } catch (error) {
+        if (!(error instanceof LogEndedError)) throw error;
+        const { logId, end } = open.replica;
+        if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
+        if (end?.op !== "moved") this.#run(() => this.#options.recent.forget(scope));
+        this.#open.letGo(open);
+      }
+    }
+    throw unavailable("the namespace is dropped again and again");
   }
 
   /**
@@ -100,7 +128,14 @@ export class Namespaces {
    * this ends, also by an error.
    */
   async append(scope: Scope, { entriesIn, authenticate, idempotent, settled }: Appending): Promise<boolean> {
-    const resolve = authenticate && this.#creating(scope, authenticate);
+    const { names, modelVersions } = this.#options;
+    const create = async () => {
+      const logId = await names.create(scope, modelVersions.newest);
+      // After the name is created, not before: a process that closes the account either finds this name, or
+      // refuses the store here.
+      await authenticate?.();
+      return logId;
+    };
     const work = async ({ replica, appender }: Open) => {
       const entries = (await entriesIn(replica)).filter(({ opId }) => !settled.has(opId));
       const { logId } = replica;
@@ -116,7 +151,7 @@ export class Namespaces {
       if (ended !== undefined) throw ended;
       return true;
     };
-    return (await this.#following(scope, work, resolve)) === true;
+    return (await this.reading(scope, work, authenticate && create)) === true;
   }
 
   /** Guesses the model version that a memory will be appended in. */
@@ -130,13 +165,13 @@ export class Namespaces {
 
   /** Erases the index of a dropped log. */
   forget(scope: Scope, logId: string): void {
-    this.#maintenance.forget(scope);
+    this.#run(() => this.#options.recent.forget(scope));
     const open = this.#open.get(scope);
     if (open?.replica.logId === logId) {
       // It may not have read the end of its log yet, and must keep no more snapshots.
       open.replica.hasEnded = true;
       this.#open.letGo(open);
-    } else this.#maintenance.discard(logId);
+    } else this.#discard(logId).catch(() => {});
   }
 
   /**
@@ -151,7 +186,9 @@ export class Namespaces {
     const open = this.#open.get(scope);
     const isOpen = open?.replica.logId === logId;
     if (isOpen) this.#open.letGo(open);
-    await this.#maintenance.erase(logId, isOpen ? open.replica : undefined);
+    await this.#discard(logId, isOpen ? open.replica.closed : undefined).catch((error) => {
+      throw unavailable("the index files of this namespace could not be erased", error);
+    });
     return logId;
   }
 
@@ -160,7 +197,7 @@ export class Namespaces {
     for (const each of open) this.#open.letGo(each);
     // No call waits any more for those that are still being built.
     await Promise.all(open.map(({ replica }) => replica.stop()));
-    await this.#maintenance.settled();
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   /**
@@ -176,44 +213,6 @@ export class Namespaces {
     if (replica.bytes > indexMemoryBytesMax) throw tooLarge();
   }
 
-  /** Makes the function that finds or creates the log of a store. */
-  #creating(scope: Scope, authenticate: () => Promise<void>): () => Promise<string> {
-    const { names, modelVersions } = this.#options;
-    return async () => {
-      const logId = await names.create(scope, modelVersions.newest);
-      // After the name is created, not before: a process that closes the account either finds this name, or
-      // refuses the store here.
-      await authenticate();
-      return logId;
-    };
-  }
-
-  async #following<T>(
-    scope: Scope,
-    work: (open: Open) => Promise<T>,
-    resolve: () => Promise<string | undefined> = () => this.#options.names.find(scope),
-  ): Promise<T | undefined> {
-    for (let i = 0; i < LOG_IDS_MAX; i++) {
-      const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
-      if (open === undefined) return undefined;
-      try {
-        return await this.#using(open, async ({ replica }) => {
-          // A log whose model is not loaded any more has probably moved, and needs no model then.
-          if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
-          await this.#ensureCapacity(replica);
-          return work(open);
-        });
-      } catch (error) {
-        if (!(error instanceof LogEndedError)) throw error;
-        const { logId, end } = open.replica;
-        if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
-        if (end?.op !== "moved") this.#maintenance.forget(scope);
-        this.#open.letGo(open);
-      }
-    }
-    throw unavailable("the namespace is dropped again and again");
-  }
-
   async #using<T>(
     open: Open,
     work: (open: Open) => Promise<T>,
@@ -226,8 +225,8 @@ export class Namespaces {
       return await work(open);
     } finally {
       replica.users--;
-      if (open.gone && replica.users === 0) this.#maintenance.close(replica);
-      else if (!open.gone && isUse) this.#maintenance.tend(open);
+      if (open.gone && replica.users === 0) this.#close(replica);
+      else if (!open.gone && isUse) this.#touch(open);
       if (replica.bytes > bytesBefore) this.#open.evict(open);
     }
   }
@@ -238,7 +237,7 @@ export class Namespaces {
     if (!open.replica.broken && !open.replica.wasAhead) return open;
     this.#open.letGo(open);
     // Calls that still use it end soon, and it may write its files until then.
-    this.#maintenance.delayOpening(open.replica.logId, open.replica.closed);
+    this.#delayOpening(open.replica.logId, open.replica.closed);
     return undefined;
   }
 
@@ -247,7 +246,7 @@ export class Namespaces {
     if (logId === undefined) return undefined;
     await this.#options.modelVersions.find(modelVersionOf(logId));
     // Only one index may use a log's files.
-    while (this.#maintenance.closing(logId) !== undefined) await this.#maintenance.closing(logId);
+    while (this.#closing.has(logId)) await this.#closing.get(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
@@ -261,6 +260,53 @@ export class Namespaces {
     const replica = new Replica(logId, { ...options, buildingBytesMax });
     const appender = new Appender(replica, { ...options, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
+  }
+
+  /** Records a use. */
+  #touch(open: Open): void {
+    const { names, recent, clock } = this.#options;
+    if (open.replica.broken || open.replica.hasEnded || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
+    open.touchedMs = clock.nowMs();
+    this.#run(async () => {
+      await recent.touch(open.scope, clock.wallMs());
+      // Whoever deletes it forgets what was written before, and this what was written after that.
+      if ((await names.find(open.scope)) === undefined) await recent.forget(open.scope);
+    });
+  }
+
+  #close(replica: Replica): void {
+    const closed = this.#run(async () => {
+      await replica.close();
+      if (replica.hasEnded) await this.#options.indexes.discard(replica.logId);
+    });
+    this.#delayOpening(replica.logId, closed);
+  }
+
+  /** Erases the files of a log once no index of it is open; until then the log is not opened again. */
+  #discard(logId: string, closed?: Promise<void>): Promise<void> {
+    const unused = Promise.all([this.#closing.get(logId), closed]);
+    const erasing = unused.then(() => this.#options.indexes.discard(logId));
+    this.#delayOpening(
+      logId,
+      this.#run(() => erasing),
+    );
+    return erasing;
+  }
+
+  /** Lets those who want to open a log wait for work that ends well. */
+  #delayOpening(logId: string, work: Promise<void>): void {
+    const all = Promise.all([this.#closing.get(logId), work]).finally(() => {
+      if (this.#closing.get(logId) === all) this.#closing.delete(logId);
+    });
+    this.#closing.set(logId, all);
+  }
+
+  #run(work: () => Promise<void>): Promise<void> {
+    const running = work()
+      .catch((error) => this.#options.onTrouble?.(error))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
   }
 
   /** The logs of the open namespaces. */

@@ -1,5 +1,6 @@
 import { coalesce } from "../../concurrency/coalesce.js";
 import { MemoryError, unavailable } from "../../errors.js";
+import { NumberHeap } from "../../number-heap.js";
 import type { Index, IndexRow } from "../ports/index.js";
 import {
   type Dropped,
@@ -14,13 +15,17 @@ import {
 import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { rowFor, vectorsOf } from "../ports/windows.js";
-import type { Change, ChangesDuring } from "../search/changes-during.js";
 import { SampledMean } from "../search/sampled-mean.js";
-import { type Search, type Searchable, type Sources, searching } from "../search/search.js";
-import { SupersededIndex } from "../search/superseded-index.js";
+import {
+  CHANGES_MAX,
+  type Change,
+  type Search,
+  type Searchable,
+  type Sources,
+  searching,
+} from "../search/search.js";
+import { SupersededIndex, supersedingAndExpiring } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
-import { supersedingAndExpiring } from "../versions/superseding.js";
-import { Expiries } from "./expiries.js";
 import { noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
@@ -31,6 +36,8 @@ const NEAR_MANY = 512;
 
 /** Expired memories that are removed before other work may run: some milliseconds. */
 const EXPIRED_AT_ONCE = 256;
+/** Memory that the time of one takes, in bytes. */
+const EXPIRY_BYTES = 16;
 /** Time that the clock may be set back without an index being built again: less is hardly seen. */
 const CLOCK_BACK_MS = 1_000;
 
@@ -82,8 +89,10 @@ export class Replica {
   readonly #superseded: SupersededIndex;
   readonly #mean = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #meanOfAll = new SampledMean((sequences) => this.#readVectors(sequences));
-  readonly #expiries = new Expiries();
-  readonly #searches = new Set<ChangesDuring>();
+  /** When memories expire, and the latest time of those that were removed. */
+  readonly #expiries = new NumberHeap();
+  #expiredMs = Number.NEGATIVE_INFINITY;
+  readonly #searches = new Set<Change[]>();
   readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
@@ -111,11 +120,10 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
-    const { log, secondaryIndexes, indexes, clock } = options;
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
-    this.#index = indexes.open(logId);
+    this.#index = options.indexes.open(logId);
     this.#index.onLost = () => {
       this.broken = true;
     };
@@ -130,24 +138,13 @@ export class Replica {
       guard: (work) => this.#guard(work),
       remove: (sequences) => this.#removeLiving(sequences),
     });
-    this.#superseded = new SupersededIndex({
-      logId,
-      log,
-      secondaryIndexes,
-      clock,
-      indexes,
-      applied: () => this.applied,
-    });
+    this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
     this.#searchable = {
+      ...options,
       logId,
-      log,
-      secondaryIndexes,
-      clock,
-      indexes,
       searches: this.#searches,
       current: () => this.current(),
       applied: () => this.applied,
-      expire: () => this.#expire(),
       guard: (work) => this.#guard(work).then((found) => this.#whole(found)),
       sources: (includeSuperseded) => this.#sources(includeSuperseded),
     };
@@ -155,7 +152,7 @@ export class Replica {
 
   /** True if the clock was ahead for a while, so that memories were removed which have not expired: a new replica must replace it. */
   get wasAhead(): boolean {
-    return this.#expiries.takenMs > this.options.clock.wallMs() + CLOCK_BACK_MS;
+    return this.#expiredMs > this.options.clock.wallMs() + CLOCK_BACK_MS;
   }
 
   /** The number of the last entry applied. */
@@ -175,7 +172,7 @@ export class Replica {
 
   get bytes(): number {
     const indexes = this.#index.bytes + this.#superseded.bytes;
-    return indexes + this.#expiries.bytes + this.#mean.bytes + this.#meanOfAll.bytes;
+    return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 
   get rowCounts(): Index["rowCounts"] {
@@ -239,6 +236,7 @@ export class Replica {
   }
 
   async #sources(includeSuperseded: boolean): Promise<Sources> {
+    await this.#expire();
     const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
     const indexes = [this.#index, ...layers.map(({ index }) => index)];
     const mean = includeSuperseded ? this.#meanOfAll : this.#mean;
@@ -281,7 +279,14 @@ export class Replica {
 
   /** Removes some of what has expired; returns whether that was all. */
   #expireSome(): boolean {
-    const expired = this.#expiries.take(this.options.clock.wallMs(), EXPIRED_AT_ONCE);
+    const nowMs = this.options.clock.wallMs();
+    const expired: number[] = [];
+    for (const { scores } = this.#expiries; expired.length < EXPIRED_AT_ONCE; ) {
+      const [earliestMs = Number.POSITIVE_INFINITY] = scores;
+      if (earliestMs > nowMs) break;
+      this.#expiredMs = Math.max(this.#expiredMs, earliestMs);
+      expired.push(this.#expiries.take());
+    }
     this.#remove(expired);
     return expired.length < EXPIRED_AT_ONCE;
   }
@@ -336,7 +341,9 @@ export class Replica {
     const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
-    for (const search of this.#searches) for (const change of changes) search.note(change);
+    for (const search of this.#searches) {
+      if (search.length <= CHANGES_MAX) search.push(...changes);
+    }
     this.#superseded.supersede(superseded);
     this.#removeLiving(superseded);
     this.#remove(gone);

@@ -4,6 +4,7 @@ import type { DomainPorts } from "../ports/ports.js";
 import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchShown, shownOf } from "../versions/fetch.js";
+import { allEntries } from "./walk.js";
 
 /** Entries read at a time. */
 const READ_MANY = 512;
@@ -84,12 +85,9 @@ export class Restoration {
   /** Removes what the log has removed behind one entry, up to another: some of the files may be older than the others. */
   async #removeBetween(after: number, upto: number): Promise<void> {
     const { logId, log, clock, remove } = this.options;
-    for (let from = after + 1; from <= upto; ) {
-      const limit = Math.min(READ_MANY, upto - from + 1);
-      const { entries } = await log.read({ logId, from, limit, what: "head" });
-      if (entries.length === 0) return;
+    const range = { logId, from: after + 1, upto, limit: READ_MANY, what: "head" } as const;
+    for await (const entries of allEntries(log, range)) {
       remove(entries.flatMap(({ entry }) => forgottenBy(entry) ?? []));
-      from += entries.length;
       await clock.yield();
     }
   }

@@ -55,13 +55,13 @@ export function allErasures(erasures: Erasures): AsyncGenerator<Erasure | LostEr
   );
 }
 
-/** Walks along a log, some entries at a time, up to its end. */
+/** Walks along a log, some entries at a time, up to a number, or to its end. */
 export async function* allEntries<W extends Projection>(
-  log: Log,
-  { from: first, ...range }: Range<W>,
+  log: Pick<Log, "read">,
+  { from: first, upto = Number.POSITIVE_INFINITY, limit, ...range }: Range<W> & { readonly upto?: number },
 ): AsyncGenerator<Sequenced<Entry<W>>[]> {
-  for (let from = first; ; ) {
-    const { entries, complete } = await log.read({ ...range, from });
+  for (let from = first; from <= upto; ) {
+    const { entries, complete } = await log.read({ ...range, from, limit: Math.min(limit, upto - from + 1) });
     yield entries;
     if (complete) return;
     from += entries.length;

@@ -1,5 +1,5 @@
 import { heldLogOf } from "../log/living-log.js";
-import { ALWAYS, type Filter } from "../ports/condition.js";
+import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
@@ -15,6 +15,7 @@ import {
   tokenOf,
 } from "../requests/page.js";
 import type { Shown } from "../versions/fetch.js";
+import { ALL } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
 import type { Ports, SelectingRequest } from "./ports.js";
 
@@ -52,9 +53,6 @@ interface Selected {
   /** Returns the place behind so many of them; undefined if nothing is left. */
   placeBehind(examined: number): Place | undefined;
 }
-
-/** Stands in page tokens and conditions for no filter. */
-const ALL: Filter = { condition: ALWAYS, key: "" };
 
 /**
  * Lists a namespace's memories; a namespace that does not exist has none. A page may hold fewer than requested though

@@ -1,6 +1,6 @@
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
-import type { Filter } from "../ports/condition.js";
+import { ALWAYS, type Filter } from "../ports/condition.js";
 import type { Projected, Sequenced, Sequences } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
@@ -11,6 +11,9 @@ import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
+
+/** Stands in page tokens and conditions for no filter. */
+export const ALL: Filter = { condition: ALWAYS, key: "" };
 
 export interface Selecting {
   readonly filter: Filter;

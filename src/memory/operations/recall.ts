@@ -19,8 +19,7 @@ import {
   type RecencyRequest,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
-import type { Placed } from "../search/place.js";
-import { RECENCY_CANDIDATES } from "../search/recency.js";
+import { type Placed, RECENCY_CANDIDATES } from "../search/place.js";
 import { shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { fill } from "./recall/fill.js";
@@ -109,7 +108,7 @@ type Asked = ReturnType<typeof parse>;
 /** Parses all of a recall before anything is charged or read. */
 function parse(ports: Ports, request: RecallRequest) {
   const { texts, isList, likeId } = parseQuestion(request);
-  const scopes = scopesOf(request);
+  const scopes = scopesOf(request, request.alsoIn);
   const topK = parseTopK(request.topK, ports.topKMax);
   const maxTokens = parseMaxTokens(request.maxTokens);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded = false } = request;

@@ -1,5 +1,6 @@
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Replica } from "../log/replica.js";
+import { allEntries } from "../log/walk.js";
 import type { Similar } from "../ports/claims.js";
 import type { Log, Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
@@ -116,16 +117,13 @@ export class SimilarMemories {
 
   /** Compares the entries that were appended after the search. */
   async #readUntil({ log, logId, from }: LogView): Promise<void> {
-    while (this.#until + 1 < from) {
-      const first = this.#until + 1;
-      const limit = Math.min(READ_MAX, from - first);
-      const { entries } = await log.read({ logId, from: first, limit, what: "all" });
-      const last = entries.at(-1);
-      if (last === undefined) throw new LogAdvancedError();
+    const range = { logId, from: this.#until + 1, upto: from - 1, limit: READ_MAX, what: "all" } as const;
+    for await (const entries of allEntries(log, range)) {
       for (const { sequence, entry } of entries)
         if (entry.op === "store") await this.#take({ sequence, entry });
-      this.#until = last.sequence;
+      this.#until += entries.length;
     }
+    if (this.#until + 1 < from) throw new LogAdvancedError();
   }
 
   /** Compares an entry; its score is computed if it is not known. Other work runs meanwhile: long texts have a million pairs. */

@@ -1,8 +1,7 @@
 import { authorize } from "../requests/authorize.js";
-import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import { type MemoryRequest, parseMemory, type StoredMemory, storeItem } from "./store-item.js";
+import { contentOf, type MemoryRequest, parseMemory, type StoredMemory, storeItem } from "./store-item.js";
 import { onlyOf, write } from "./write.js";
 
 export interface StoreRequest extends PaidRequest, MemoryRequest {
@@ -25,19 +24,14 @@ export async function store(
   const memory = parseMemory(request, ports);
   const scope = scopeOf(request);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
-  const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
+  const { unreadShare, redacted } = memory;
   const { results, replayed } = await write(ports, {
     request,
     scope,
     creates: true,
     itemsFor: (id) => [storeItem(ports, id, memory)],
     keyed: {
-      content: () => [
-        text,
-        canonicalMetadata(metadata),
-        ...(storeOptions === undefined ? [] : [storeOptions.asked]),
-        ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
-      ],
+      content: () => contentOf(memory),
       answerOf: onlyOf,
       replay: async (answered) => [{ stored: answered }],
     },

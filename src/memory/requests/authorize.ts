@@ -52,6 +52,6 @@ export function expectPermitted({ access, namespace }: Caller, action: Action): 
   throw denied("KEY_OTHER_NAMESPACE", message, "this key is for another namespace alone");
 }
 
-function denied(reason: Reason, message: string, recorded?: string): MemoryError {
+export function denied(reason: Reason, message: string, recorded?: string): MemoryError {
   return new MemoryError("permission_denied", message, { reason, recorded });
 }

@@ -14,23 +14,18 @@ export function scopeOf({ caller, namespace }: { caller: Caller; namespace: stri
 export const ALSO_IN_MAX = 7;
 
 /** Parses the namespaces that a recall searches: the first, and up to 7 others, each once. */
-export function scopesOf({
-  caller,
-  namespace,
-  alsoIn = [],
-}: {
-  caller: Caller;
-  namespace: string;
-  alsoIn?: readonly string[] | undefined;
-}): [Scope, ...Scope[]] {
-  const scope = scopeOf({ caller, namespace });
+export function scopesOf(
+  request: { caller: Caller; namespace: string },
+  alsoIn: readonly string[] = [],
+): [Scope, ...Scope[]] {
+  const { accountId, namespace } = scopeOf(request);
   expectAtMost(ALSO_IN_MAX, "also_in", alsoIn, "namespaces");
   const others = alsoIn.map((name, i): Scope => {
     const field = `also_in[${i}]`;
     if (name === namespace || alsoIn.indexOf(name) < i) throw invalid(field, "is given twice");
-    return { accountId: caller.accountId, namespace: parseNamespace(name, field) };
+    return { accountId, namespace: parseNamespace(name, field) };
   });
-  return [scope, ...others];
+  return [{ accountId, namespace }, ...others];
 }
 
 /** Parses the beginning of names: up to 256 bytes of UTF-8 that a name can have. Empty means all names. */
@@ -48,7 +43,8 @@ export function parseNamespace(value: string, field = "namespace"): string {
   return value;
 }
 
-function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
+/** Expects at most so many bytes of UTF-8, and no control characters. @throws MemoryError `invalid_argument` */
+export function checkCharacters(field: string, value: string, bytesMax = NAMESPACE_BYTES_MAX): void {
   checkString(field, value, bytesMax);
   if (/\p{Cc}/u.test(value)) throw invalid(field, "has a control character");
 }

@@ -1,6 +1,6 @@
 import { invalid, type MemoryError } from "../../errors.js";
 
-const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
  * Parses a time of RFC 3339 into milliseconds since 1970; undefined if it is none. What lies between two
@@ -9,20 +9,14 @@ const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:
 export function parseInstant(text: string): number | undefined {
   const found = FORM.exec(text);
   if (found === null) return undefined;
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as Six;
-  const [, , , , , , , fraction = "", sign, offsetHours = "0", offsetMinutes = "0"] = found;
-  const isTime = hour <= 23 && minute <= 59 && second <= 59;
-  if (!isTime || Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
-  const wholeMs = new Date(0).setUTCFullYear(year, month - 1, day);
-  // A day that the month does not have would become one of the next month.
-  if (new Date(wholeMs).getUTCMonth() !== month - 1 || new Date(wholeMs).getUTCDate() !== day)
-    return undefined;
-  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -1 : 1);
-  const seconds = (hour * 60 + minute - offset) * 60 + second;
-  return wholeMs + seconds * 1000 + instantOf({ seconds: 0, nanos: Number(fraction.padEnd(9, "0")) });
+  const [, day, time, fraction = "", sign, hours = "0", minutes = "0"] = found;
+  const wholeMs = Date.parse(`${day}T${time}Z`);
+  // A day that the month does not have would become one of the next month, and the hour 24 one of the next day.
+  const isTime = !Number.isNaN(wholeMs) && new Date(wholeMs).toISOString().startsWith(`${day}T${time}`);
+  if (!isTime || Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -1 : 1);
+  return wholeMs - offset * 60_000 + instantOf({ seconds: 0, nanos: Number(fraction.padEnd(9, "0")) });
 }
-
-type Six = [number, number, number, number, number, number];
 
 /**
  * An instant or a length in milliseconds, whose parts become half of one. A double holds no nanoseconds of our time:

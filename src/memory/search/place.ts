@@ -6,13 +6,18 @@ import type { Log, Projected, Sequenced } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
 import type { Recency } from "../requests/recall-options.js";
 import type { Near, NewVersions } from "./nearby.js";
-import { RECENCY_CANDIDATES, recencyBounds, recencyOf } from "./recency.js";
 import type { MeanCosine } from "./sampled-mean.js";
 import { type Pair, type Scored, score } from "./score.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
 export const WORD_CANDIDATES = 50;
+/**
+ * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as
+ * they can be among the best.
+ */
+export const RECENCY_CANDIDATES = 200;
+
 /** Bound of how far a score is from the cosine, because a vector's length is not exactly 1. */
 const SCORE_ERROR = 1e-5;
 /** Difference of two ranks that may be due to rounding. */
@@ -298,4 +303,19 @@ export function byCreation(
   b: Pick<Projected["head"], "createdAtMs" | "id">,
 ): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+const NOTHING = { lowest: 0, highest: 0 };
+
+/** What an age adds to the rank of a memory: from the whole weight to nothing. What happens later has the age 0. */
+export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventAtMs: number): number {
+  return weight * 2 ** (-Math.max(0, referenceAtMs - eventAtMs) / halfLifeMs);
+}
+
+/** Bounds of what the age of a memory adds, if ages count: one value if it is known when it happened. */
+export function recencyBounds(recency: Recency | undefined, eventAtMs: number | undefined) {
+  if (recency === undefined) return NOTHING;
+  if (eventAtMs === undefined) return { lowest: 0, highest: recency.weight };
+  const value = recencyOf(recency, eventAtMs);
+  return { lowest: value, highest: value };
 }

@@ -15,7 +15,6 @@ import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
-import { ChangesDuring } from "./changes-during.js";
 import { findNearby, type Query } from "./nearby.js";
 import {
   candidatesInTime,
@@ -23,10 +22,10 @@ import {
   type Placement,
   placeBest,
   type Ranking,
+  RECENCY_CANDIDATES,
   WORD_CANDIDATES,
   type WordMatches,
 } from "./place.js";
-import { RECENCY_CANDIDATES } from "./recency.js";
 import type { MeanCosine } from "./sampled-mean.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
@@ -48,6 +47,17 @@ const LOCATE_MANY = 8;
 /** Maximum number of looks for memories by their ids, which others may update meanwhile. */
 const LOOKS_MAX = 20;
 
+/** Maximum number of changes that are noted during a search; one with more is done again. */
+export const CHANGES_MAX = 1_000;
+
+/** What others did to a memory, which a search may have found before. */
+export interface Change {
+  readonly target: number;
+  readonly how: "replaced" | "superseded" | "deleted";
+  /** Number of the entry that changed it. */
+  readonly by: number;
+}
+
 /** A replica as a search sees it. */
 export interface Searchable {
   readonly logId: string;
@@ -56,13 +66,12 @@ export interface Searchable {
   readonly clock: Clock;
   readonly indexes: Indexes;
   /** For each running search, the changes since it began. */
-  readonly searches: Set<ChangesDuring>;
+  readonly searches: Set<Change[]>;
   /** Returns the number of the last entry that its indexes have. */
   applied(): number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Removes what has expired by now; undefined if that is done. */
-  expire(): Promise<void> | undefined;
+  /** Finds them without what has expired by now. */
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
   guard<T>(work: Promise<T>): Promise<T>;
@@ -108,7 +117,7 @@ export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">
  */
 export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
   for (let searches = 1; ; searches++) {
-    const changes = new ChangesDuring();
+    const changes: Change[] = [];
     searchable.searches.add(changes);
     try {
       const search = new Search(searchable, changes);
@@ -136,7 +145,7 @@ export class Search {
 
   constructor(
     private readonly searchable: Searchable,
-    private readonly changes: ChangesDuring,
+    private readonly changes: readonly Change[],
   ) {
     this.#log = watched(searchable.log, this.#missing);
   }
@@ -220,18 +229,26 @@ export class Search {
 
   /** Returns how others have changed what a search found; undefined if they have not. */
   async overtaken(): Promise<"replaced" | "deleted" | undefined> {
-    if (this.#hasTooMany || this.changes.isIncomplete) return "replaced";
+    if (this.#hasTooMany || this.changes.length > CHANGES_MAX) return "replaced";
     if (this.#missing.size === 0) return undefined;
     // The log has the entries that replaced or deleted them. A damaged memory is missing as well.
     await this.searchable.current();
-    const { replacements } = this.changes;
+    const replacements = this.#replacements;
     const gone = [...this.#missing].filter((sequence) => replacements.has(sequence));
     if (gone.length === 0) return undefined;
     return gone.some((sequence) => replacements.get(sequence) !== undefined) ? "replaced" : "deleted";
   }
 
-  async #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
-    await this.searchable.expire();
+  /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
+  get #replacements(): Map<number, number | undefined> {
+    return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
+  }
+
+  get #superseded(): number[] {
+    return this.changes.flatMap(({ target, how }) => (how === "superseded" ? [target] : []));
+  }
+
+  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
     return this.searchable.sources(includeSuperseded);
   }
 
@@ -276,7 +293,7 @@ export class Search {
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
   async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
-    const { replacements, superseded } = this.changes;
+    const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
     // One memory may supersede several.
@@ -285,7 +302,7 @@ export class Search {
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
     if (showing.includeSuperseded === true) {
-      news.push(...[...superseded].filter((each) => replacements.get(each) !== undefined));
+      news.push(...this.#superseded.filter((each) => replacements.get(each) !== undefined));
     }
     const missing = news.filter((sequence) => !isFound(sequence));
     this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;
@@ -294,7 +311,7 @@ export class Search {
 
   /** True if a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
-    return includeSuperseded || !this.changes.superseded.has(sequence);
+    return includeSuperseded || !this.#superseded.includes(sequence);
   }
 
   /** Searches the vectors, as broadly as the order needs. */

@@ -2,9 +2,9 @@ import { coalesce } from "../../concurrency/coalesce.js";
 import type { Index } from "../ports/index.js";
 import type { Sequenced, Stored } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
+import type { SupersedingOrExpiring } from "../ports/secondary-indexes.js";
 import { rowFor } from "../ports/windows.js";
 import { fetchShown } from "../versions/fetch.js";
-import { supersedingAndExpiring } from "../versions/superseding.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
@@ -84,11 +84,7 @@ export class SupersededIndex {
     this.#isListed = true;
     const layers = [...this.#layers];
     let sequences = [...this.#pending];
-    for (
-      let last = layers.at(-1);
-      last !== undefined && last.index.size <= sequences.length;
-      last = layers.at(-1)
-    ) {
+    for (let last = layers.at(-1); last && last.index.size <= sequences.length; last = layers.at(-1)) {
       sequences = sequences.concat(last.sequences);
       layers.pop();
     }
@@ -123,5 +119,24 @@ export class SupersededIndex {
       await clock.yield();
     }
     return { sequences, index };
+  }
+}
+
+/** Numbers listed at a time. */
+const LIST_MANY = 1_000;
+
+/** Lists the numbers up to one that supersede memories, or that expire and are not erased, in order, some at a time. */
+export async function* supersedingAndExpiring(
+  { secondaryIndexes, clock }: Pick<DomainPorts, "secondaryIndexes" | "clock">,
+  logId: string,
+  upto = Number.POSITIVE_INFINITY,
+): AsyncGenerator<SupersedingOrExpiring[]> {
+  for (let from = 1; from <= upto; ) {
+    const some = await secondaryIndexes.listSupersedingAndExpiring({ logId, from, limit: LIST_MANY });
+    yield some.filter(({ sequence }) => sequence <= upto);
+    const last = some.at(-1);
+    if (last === undefined || some.length < LIST_MANY) return;
+    from = last.sequence + 1;
+    await clock.yield();
   }
 }

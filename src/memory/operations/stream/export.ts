@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { MemoryError, unavailable } from "../../../errors.js";
-import { type LivingLog, livingLogOf } from "../../log/living-log.js";
+import { type LivingLog, livingLogOf, readOn } from "../../log/living-log.js";
 import type { Filter } from "../../ports/condition.js";
 import { isMemory, type Projected, type Stored } from "../../ports/log.js";
 import { modelVersionOf } from "../../ports/model-version.js";
@@ -11,7 +11,6 @@ import { parseFilter } from "../../requests/filter.js";
 import type { JsonObject } from "../../requests/metadata.js";
 import { shownOf } from "../../versions/fetch.js";
 import { matchingIn } from "../matching.js";
-import { LogReader } from "./log-reader.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, positionBehind, positionToken } from "./position.js";
 
@@ -95,14 +94,15 @@ async function* memoriesOf(
   const { clock } = ports;
   const untilMs = clock.nowMs() + EXPORT_MS_MAX;
   const prove = prover(ports, caller);
-  const reader = new LogReader(ports.log, { logId, after: 0, what: includeVectors ? "all" : "text" });
-  while (reader.after < last) {
+  const reading = { logId, after: 0 };
+  const what = includeVectors ? "all" : "text";
+  while (reading.after < last) {
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");
     if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
     await prove();
-    const limit = Math.min(READ_MANY, last - reader.after);
-    const { entries, dropped } = await stream.read(reader, limit);
+    const limit = Math.min(READ_MANY, last - reading.after);
+    const { entries, dropped } = await stream.read(() => readOn(ports.log, reading, { limit, what }));
     if (dropped) {
       throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
         reason: "POSITION_GONE",
@@ -110,18 +110,18 @@ async function* memoriesOf(
     }
     const end = entries.at(-1)?.sequence;
     // No log is shorter than it was.
-    if (end === undefined) throw new MemoryError("internal", `the log ends at ${reader.after}`);
+    if (end === undefined) throw new MemoryError("internal", `the log ends at ${reading.after}`);
     const readMs = clock.nowMs();
     // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
-    const shown = await shownOf(ports, { logId: reader.logId, upto: last }, entries.filter(isMemory));
+    const shown = await shownOf(ports, { logId: reading.logId, upto: last }, entries.filter(isMemory));
     const matching = filter === undefined ? shown : await matchingIn(shown, filter);
     let passed = 0;
     for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
-      reader.after = sequence;
+      reading.after = sequence;
       yield entry;
       passed++;
     }
-    if (passed === matching.length) reader.after = end;
+    if (passed === matching.length) reading.after = end;
     // Each slice may take less than a time slice, and nothing else in this loop waits.
     await clock.yield();
   }

@@ -3,11 +3,11 @@ import type { Clock } from "../../../concurrency/clock.js";
 import { Share } from "../../../concurrency/share.js";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { unavailable } from "../../../errors.js";
+import type { Slice } from "../../log/living-log.js";
 import { SLICE_BYTES_MAX, weightOf } from "../../ports/bounds.js";
 import type { Projection } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
 import type { NamespaceRequest, Ports } from "../ports.js";
-import type { LogReader, Slice } from "./log-reader.js";
 import type { News } from "./news.js";
 
 type StreamKind = "watch" | "export";
@@ -82,7 +82,7 @@ export class OpenStream {
   }
 
   /** Reads the next slice, once there is room for it; the one before must have been passed on. */
-  async read<W extends Projection>(reader: LogReader<W>, limit: number): Promise<Slice<W>> {
+  async read<W extends Projection>(read: () => Promise<Slice<W>>): Promise<Slice<W>> {
     this.#shrinkTo(0);
     const { clock, reading, shares } = this.streams;
     const readIfFits = async () => {
@@ -91,7 +91,7 @@ export class OpenStream {
       this.#held = SLICE_BYTES_MAX;
       let bytes = 0;
       try {
-        const slice = await reader.read(limit);
+        const slice = await read();
         bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
         return slice;
       } finally {

@@ -1,10 +1,9 @@
-import { livingLogOf } from "../../log/living-log.js";
+import { livingLogOf, type Reading, readOn } from "../../log/living-log.js";
 import { type Entry, entryAt, type Projected, type Sequenced } from "../../ports/log.js";
 import { baseOf } from "../../ports/model-version.js";
 import type { Scope } from "../../ports/names.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { isExpired } from "../../versions/current-version.js";
-import { LogReader } from "./log-reader.js";
 import { type News, nameTopic } from "./news.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import {
@@ -62,7 +61,7 @@ interface Watched extends Pick<WatchRequest, "caller" | "signal" | "ending"> {
 
 class Watching {
   /** The log that is read; undefined while the namespace has none behind `#at`. */
-  #reader: LogReader<"text"> | undefined;
+  #reading: Reading | undefined;
   #at = BEFORE_ALL;
   #toldMs = 0;
   readonly #prove: () => Promise<void>;
@@ -79,8 +78,8 @@ class Watching {
     await this.#begin(from);
     yield this.#told({ kind: "heartbeat" });
     while (!this.#isOver) {
-      if (this.#reader === undefined) await this.#findNext();
-      else yield* this.#changes(this.#reader);
+      if (this.#reading === undefined) await this.#findNext();
+      else yield* this.#changes(this.#reading);
       if (this.#patienceMs > 0 || this.#isOver) continue;
       await this.#prove();
       yield this.#told({ kind: "heartbeat" });
@@ -111,32 +110,29 @@ class Watching {
     if (!isHere || after > living.last) throw positionGone();
     const { log } = this.ports;
     if (opId !== undefined && (await entryAt(log, living.logId, after))?.opId !== opId) throw positionGone();
-    this.#open(living.logId, after);
+    this.#reading = { logId: living.logId, after };
   }
 
-  #open(logId: string, after: number): void {
-    this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
-  }
-
-  async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
-    const { clock } = this.ports;
-    const { entries, complete, dropped } = await this.watched.stream.read(reader, READ_MANY);
+  async *#changes(reading: Reading): AsyncGenerator<WatchEvent> {
+    const { clock, log } = this.ports;
+    const asked = { limit: READ_MANY, what: "text" } as const;
+    const { entries, complete, dropped } = await this.watched.stream.read(() => readOn(log, reading, asked));
     if (dropped) {
       yield this.#ended();
       return;
     }
-    const last = entries.at(-1)?.sequence ?? reader.after;
+    const last = entries.at(-1)?.sequence ?? reading.after;
     for await (const each of fresh(clock, entries)) {
       if (this.#isOver) return;
-      const change = await changeOf(this.ports, reader.logId, each);
-      reader.after = each.sequence;
+      const change = await changeOf(this.ports, reading.logId, each);
+      reading.after = each.sequence;
       this.#at = { base: this.#at.base, after: each.sequence, opId: each.entry.opId };
       if (change === undefined) continue;
       await this.#prove();
       yield change.kind === "dropped" ? this.#ended() : this.#told(change);
     }
-    if (reader.after < last) return;
-    if (complete && this.#reader !== undefined) await this.#waitForEntry(reader);
+    if (reading.after < last) return;
+    if (complete && this.#reading !== undefined) await this.#waitForEntry(reading);
     else await clock.yield();
   }
 
@@ -147,13 +143,13 @@ class Watching {
 
   /** The event for a log that has ended; no entry of it follows. */
   #ended(): WatchEvent {
-    this.#reader = undefined;
+    this.#reading = undefined;
     this.#at = { base: this.#at.base, after: "end" };
     return this.#told({ kind: "dropped" });
   }
 
   /** Waits until the log has another entry, or a sign of life is due. */
-  async #waitForEntry({ logId, after }: LogReader<"text">): Promise<void> {
+  async #waitForEntry({ logId, after }: Reading): Promise<void> {
     const { log } = this.ports;
     const look = async () => ((await log.last(logId))?.sequence ?? 0) > after;
     await this.#wait({ key: `${logId} ${after}`, topic: logId, look });
@@ -171,7 +167,8 @@ class Watching {
     const found = await next();
     if (found !== undefined) {
       this.#at = { base: baseOf(found.logId), after: 0 };
-      return this.#open(found.logId, 0);
+      this.#reading = { logId: found.logId, after: 0 };
+      return;
     }
     const topic = nameTopic(scope);
     await this.#wait({ key: `${base} ${topic}`, topic, look: async () => (await next()) !== undefined });
