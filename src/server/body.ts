@@ -79,8 +79,8 @@ export async function readMessage(call: Call, messages: Messages): Promise<Messa
  *
  * @throws MemoryError `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
  */
-export async function readQueried(call: Call, url: string, messages: Messages): Promise<Message> {
-  const query = readQuery(url);
+export async function readQueried(call: Call, messages: Messages): Promise<Message> {
+  const query = readQuery(call.request.url ?? "");
   const given = (name: string) => query.find(([each]) => each === name)?.[1] ?? "";
   const text = given("message");
   const bytes = given("base64") === "1" ? fromBase64(text) : Buffer.from(text);
@@ -97,14 +97,10 @@ function fromBase64(text: string): Uint8Array {
 }
 
 /** Reads and decodes the messages of a streaming call, one by one. @throws as `readMessage` does. */
-export async function* readMessages(
-  call: Call,
-  body: AsyncIterable<Uint8Array>,
-  messages: Messages,
-): AsyncGenerator<Message> {
+export async function* readMessages(call: Call, messages: Messages): AsyncGenerator<Message> {
   const { bytesMax } = messages;
   try {
-    for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(body, call))) {
+    for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(call))) {
       if (!isEnd(flags)) yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
     }
   } catch (error) {
@@ -113,9 +109,9 @@ export async function* readMessages(
 }
 
 /** Counts the bytes of a stream of messages while they are read. */
-async function* counted(body: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
+async function* counted(call: Call): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  for await (const chunk of body) {
+  for await (const chunk of call.request as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > STREAM_BYTES_MAX) throw tooLarge(STREAM_BYTES_MAX);
     call.hold(chunk.byteLength);

@@ -87,7 +87,7 @@ describe("streams of messages", () => {
   ])("whose client has gone are canceled, and are no fault: %s", async (_, error) => {
     const body = new Readable({ read() {} });
     const encoding = { enveloped: true, codec: "proto" } as const;
-    const messages = readMessages(callWith(body), body, { message: EmptySchema, encoding, bytesMax: 100 });
+    const messages = readMessages(callWith(body), { message: EmptySchema, encoding, bytesMax: 100 });
     const reading = messages.next();
     body.push(Buffer.from([0, 0]));
     setImmediate(() => body.destroy(error));

@@ -46,7 +46,10 @@ async function readWith(text: string, value: unknown): Promise<Read> {
   try {
     // The arguments are passed on as JSON.
     await inTimeSlices(checkingNothingIsLost(text, "params.arguments"));
-    checkNoProto(message.params);
+    const { arguments: args } = (message.params ?? {}) as Json;
+    // The protocol's library would drop it in silence.
+    if (isObject(args) && Object.hasOwn(args, "__proto__"))
+      throw invalid("__proto__", "is no argument of any tool");
     return { message, loss: undefined };
   } catch (error) {
     if (error instanceof MemoryError) return { message, loss: error };
@@ -54,23 +57,17 @@ async function readWith(text: string, value: unknown): Promise<Read> {
   }
 }
 
-/** @throws MemoryError `invalid_argument`. */
+/**
+ * Leaves out what stands for nothing where the protocol wants an object or none: models write it so.
+ *
+ * @throws MemoryError `invalid_argument`.
+ */
 function messageOf(value: unknown): Json {
   if (!isObject(value)) throw invalid("message", "is not one message of JSON-RPC");
-  return withoutNothing(value);
-}
-
-/** Refuses an argument that the protocol's library would drop in silence. */
-function checkNoProto(params: unknown): void {
-  if (isObject(params) && isObject(params.arguments) && Object.hasOwn(params.arguments, "__proto__"))
-    throw invalid("__proto__", "is no argument of any tool");
-}
-
-/** Leaves out what stands for nothing where the protocol wants an object or none: models write it so. */
-function withoutNothing({ params, ...message }: Json): Json {
+  const { params, ...message } = value;
   if (params === undefined || params === null) return message;
   if (message.method !== "tools/call" || !isObject(params)) return { ...message, params };
-  const { arguments: args, ...others } = params as { readonly arguments?: unknown };
+  const { arguments: args, ...others } = params;
   const isNothing = args === undefined || args === null || args === "";
   return { ...message, params: isNothing || (Array.isArray(args) && args.length === 0) ? others : params };
 }

@@ -25,9 +25,6 @@ export interface McpOptions {
   readonly issuer: string | undefined;
 }
 
-/** The protocol's package takes longer to load than all others, so the first agent that calls waits for it. */
-let protocol: Promise<typeof import("./protocol.js")> | undefined;
-
 const SERVICE = "recalld.v1.MemoryService/";
 const LOOPBACK_ADDRESS = /^(127\.[\d.]+|::1)$/;
 const LOOPBACK_NAME = /^(localhost|127\.[\d.]+|\[::1\])$/;
@@ -97,8 +94,8 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
     });
   };
   const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
-  protocol ??= import("./protocol.js");
-  const { answer } = await protocol;
+  // The protocol's package takes longer to load than all others, so the first agent that calls waits for it.
+  const { answer } = await import("./protocol.js");
   const response = await answer(call, message, exchange);
   // A model could only say so. The client itself can ask its user for another key.
   if (isRevoked && issuer !== undefined) throw unknownKey();

@@ -33,21 +33,15 @@ export class OAuthError extends MemoryError {
 
 /** Sends an error as clients of OAuth expect it. */
 export function refuseInOAuth(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply {
-  const { status, error, description } = refusalOf(call, thrown);
-  if (thrown instanceof MemoryError && thrown.retryAfterMs !== undefined) {
-    reply.header("retry-after", Math.ceil(thrown.retryAfterMs / 1000));
-  }
-  // RFC 6749 has the description in ASCII without quotes.
-  const error_description = description.replace(/[^\x20-\x7e]/g, "?").replaceAll('"', "'");
-  return reply.code(status).type("application/json").send({ error, error_description });
-}
-
-function refusalOf(call: Call, thrown: unknown): { status: number; error: string; description: string } {
-  if (thrown instanceof OAuthError) return { ...thrown, description: thrown.message };
-  const { code, rawMessage: description } = wireErrorOf(call, thrown);
-  const { field = "", reason } = thrown as Partial<MemoryError>;
+  const { code, rawMessage } = wireErrorOf(call, thrown);
+  const { field = "", reason, retryAfterMs } = thrown as Partial<MemoryError>;
+  let [status, error] = KNOWN[code] ?? [500, "server_error"];
+  if (thrown instanceof OAuthError) ({ status, error } = thrown);
   // It would not fit later either.
-  if (reason === "BODY_TOO_LARGE") return { status: 413, error: "invalid_request", description };
-  const [status, error] = KNOWN[code] ?? [500, "server_error"];
-  return { status, error: BY_FIELD[field] ?? error, description };
+  if (reason === "BODY_TOO_LARGE") [status, error] = [413, "invalid_request"];
+  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
+  // RFC 6749 has the description in ASCII without quotes.
+  const error_description = rawMessage.replace(/[^\x20-\x7e]/g, "?").replaceAll('"', "'");
+  const body = { error: BY_FIELD[field] ?? error, error_description };
+  return reply.code(status).type("application/json").send(body);
 }

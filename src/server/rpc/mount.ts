@@ -39,10 +39,8 @@ const UTF8 = new TextEncoder();
 /** The call that a request of Connect, gRPC or gRPC-Web makes. */
 export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });
 
-/** The messages that a call sends, and its body, or the URL whose query has the message. */
-type Input = Messages & { readonly body: AsyncIterable<Uint8Array>; readonly url?: string };
-
-const inputKey = createContextKey<Input | undefined>(undefined, { description: "input" });
+/** The messages that a call sends. */
+const inputKey = createContextKey<Messages | undefined>(undefined, { description: "input" });
 
 export interface RpcOptions {
   readonly calls: Calls;
@@ -66,16 +64,16 @@ const readInput: Interceptor = (next) => async (request) => {
   if (input === undefined) return next(request);
   if (request.stream)
     return next(Object.assign(request, { message: readStream(request.message, call, input) }));
-  const reading = input.url === undefined ? readMessage(call, input) : readQueried(call, input.url, input);
+  const reading = call.request.method === "GET" ? readQueried(call, input) : readMessage(call, input);
   const message = await reading.catch((error) => fail(call, error));
   return next(Object.assign(request, { message }));
 };
 
-async function* readStream(empty: AsyncIterable<Message>, call: Call, { body, ...messages }: Input) {
+async function* readStream(empty: AsyncIterable<Message>, call: Call, messages: Messages) {
   // It has no message, but Connect's own refusals, such as of an unknown compression.
   yield* empty;
   try {
-    yield* readMessages(call, body, messages);
+    yield* readMessages(call, messages);
   } catch (error) {
     fail(call, error);
   }
@@ -188,8 +186,7 @@ function requestOf(call: Call, { method }: UniversalHandler, bytesMax: number): 
   const body: Uint8Array[] = [];
   if (encoding !== undefined) {
     const { codec, enveloped } = encoding;
-    const input = { message: method.input, encoding, bytesMax, body: request };
-    contextValues.set(inputKey, isGet ? { ...input, url: url.href } : input);
+    contextValues.set(inputKey, { message: method.input, encoding, bytesMax });
     header.delete("content-length");
     if (!enveloped && header.get("content-encoding") === "gzip") header.delete("content-encoding");
     if (isGet) emptyQuery(url.searchParams, codec);
