@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { mapSome } from "../concurrency/map-some.js";
 import { parseWhole } from "../errors.js";
@@ -36,10 +37,21 @@ export interface AccountHour extends Counts {
   readonly hour: number;
 }
 
+/** Names a write of counts, so that one whose outcome is unknown can be repeated. */
+export interface UsageWrite {
+  /** The process that writes. */
+  readonly by: string;
+  /** Higher than those of its writes before. */
+  readonly number: number;
+}
+
 /** The port to the counts of usage. Every adapter passes `test/contract/usage.ts`. */
 export interface Usage {
-  /** Adds to the counts of these hours and their days; may forget days older than USAGE_DAYS_MAX. */
-  add(hours: readonly AccountHour[]): Promise<void>;
+  /**
+   * Adds to the counts of these hours, each there once, and their days; may forget days older than USAGE_DAYS_MAX. A
+   * write that is repeated, or comes again after a later one, counts once.
+   */
+  add(hours: readonly AccountHour[], write: UsageWrite): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
   read(request: { accountId: string; from: string }): Promise<DayUsage[]>;
   remove(accountId: string): Promise<void>;
@@ -70,12 +82,15 @@ const WAITING_MAX = 10_000;
 const LOOKED_AT_ONCE = 8;
 
 /**
- * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
- * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
- * the calls left in a plan are counted exactly, elsewhere.
+ * Counts usage in batched writes that no call waits for. A process that is killed loses the last few seconds. These
+ * numbers decide nothing: the calls left in a plan are counted exactly, elsewhere.
  */
 export class UsageCounter {
   #waiting = new Map<string, AccountHour>();
+  /** Counts whose write has begun and may have failed: it is tried again as it is, because it may have been done. */
+  #writing: readonly AccountHour[] = [];
+  #writes = 0;
+  readonly #process = randomBytes(6).toString("hex");
   /** Accounts whose usage was written, and that are not looked at yet. */
   readonly #written = new Set<string>();
   readonly #background: Background;
@@ -84,14 +99,18 @@ export class UsageCounter {
     private readonly usage: Usage,
     private readonly options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
   ) {
-    this.#background = inBackground(() => this.#write(), options);
+    this.#background = inBackground(() => this.#writeAll(), options);
   }
 
   /** Counts a call that succeeded, with the tokens of its text or query. */
   count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
     const nowMs = Date.now();
-    const hour = Math.floor((nowMs % DAY_MS) / HOUR_MS);
-    this.#add({ accountId, date: dateOf(nowMs), hour, ...countsOf(call, tokens) });
+    const [date, hour] = [dateOf(nowMs), Math.floor((nowMs % DAY_MS) / HOUR_MS)];
+    const key = `${accountId} ${date} ${hour}`;
+    const before = this.#waiting.get(key);
+    const counts = countsOf(call, tokens);
+    if (before !== undefined) addTo(before, counts);
+    else if (this.#waiting.size < WAITING_MAX) this.#waiting.set(key, { accountId, date, hour, ...counts });
   }
 
   /** Reads usage like `Usage.read`, including all that this process counted before the call. */
@@ -110,30 +129,24 @@ export class UsageCounter {
     return this.#background.close();
   }
 
-  #add(hour: AccountHour): void {
-    const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
-    const before = this.#waiting.get(key);
-    if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
-    // A copy is counted up: a write that timed out may still read the one that it was given.
-    if (before === undefined) this.#waiting.set(key, { ...hour });
-    else addTo(before, hour);
-  }
-
-  async #write(): Promise<void> {
-    const hours = [...this.#waiting.values()];
+  async #writeAll(): Promise<void> {
+    await this.#write();
+    this.#writing = [...this.#waiting.values()];
     this.#waiting = new Map();
-    try {
-      if (hours.length > 0) await this.usage.add(hours);
-    } catch (error) {
-      for (const hour of hours) this.#add(hour);
-      throw error;
-    }
-    for (const { accountId } of hours) this.#written.add(accountId);
+    await this.#write();
     // Whoever closes an account removes what was written before, and this what was written after that.
     await mapSome([...this.#written], LOOKED_AT_ONCE, async (accountId) => {
       if (await this.options.accounts.isClosed(accountId)) await this.usage.remove(accountId);
       this.#written.delete(accountId);
     });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#writing.length === 0) return;
+    await this.usage.add(this.#writing, { by: this.#process, number: this.#writes });
+    for (const { accountId } of this.#writing) this.#written.add(accountId);
+    this.#writing = [];
+    this.#writes++;
   }
 }
 

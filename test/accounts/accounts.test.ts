@@ -5,7 +5,7 @@ import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
 import { crowdedOut } from "../../src/accounts/sessions.js";
-import { type AccountHour, getUsage, UsageCounter } from "../../src/accounts/usage.js";
+import { type AccountHour, getUsage, type Usage, UsageCounter } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const EVERY_MS = 1_000;
@@ -309,7 +309,7 @@ describe("when keys were last used", () => {
 
 describe("usage", () => {
   const kept: AccountHour[][] = [];
-  const add = vi.fn(async (days: readonly AccountHour[]) => void kept.push([...days]));
+  const add = vi.fn<Usage["add"]>(async (days) => void kept.push([...days]));
   const usage = { add, read: async () => [], remove: async () => {} };
   const trouble = vi.fn();
   const accounts = { isClosed: async () => false };
@@ -340,7 +340,7 @@ describe("usage", () => {
     expect(add).toHaveBeenCalledTimes(1);
   });
 
-  it("is kept for the next turn when it cannot be written", async () => {
+  it("is written again as the same write, and what came later as another, when it cannot be written", async () => {
     const counter = open();
     add.mockRejectedValueOnce(new Error("away"));
     counter.count("acc_a", { call: "store", tokens: 1 });
@@ -348,7 +348,10 @@ describe("usage", () => {
     expect(trouble).toHaveBeenCalledTimes(1);
     counter.count("acc_a", { call: "store", tokens: 1 });
     await counter.close();
-    expect(kept).toMatchObject([[{ stores: 2, tokensStored: 2 }]]);
+    expect(kept).toMatchObject([[{ stores: 1, tokensStored: 1 }], [{ stores: 1, tokensStored: 1 }]]);
+    const writes = add.mock.calls.map(([, write]) => write);
+    expect(writes.map(({ number }) => number)).toEqual([0, 0, 1]);
+    expect(new Set(writes.map(({ by }) => by)).size).toBe(1);
   });
 
   it("is written before it is read", async () => {

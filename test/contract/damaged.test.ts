@@ -211,17 +211,11 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
     const account = anAccount();
     await accounts.create(account);
     await recent.touch({ ...scope, namespace: `n${from}` }, from);
-    await usage.add([
-      {
-        accountId: account.id,
-        date: "2026-01-01",
-        hour: 7,
-        stores: 1,
-        recalls: 1,
-        tokensStored: 1,
-        tokensQueried: 1,
-      },
-    ]);
+    const counts = { stores: 1, recalls: 1, tokensStored: 1, tokensQueried: 1 };
+    await usage.add([{ accountId: account.id, date: "2026-01-01", hour: 7, ...counts }], {
+      by: "a-process",
+      number: 0,
+    });
   }
   await close();
   return readFile(join(dataDir, "recalld.mdb"));

@@ -60,7 +60,11 @@ describe("the embedded database's usage", () => {
     for (const each of [closed, open]) await accounts.create(each);
     await accounts.remove(closed.id);
     const hour = { date: dateOf(Date.now()), hour: 7, ...NOTHING, stores: 1 };
-    await usage.add([closed, open].map(({ id }) => ({ accountId: id, ...hour })));
+    const write = { by: "a-process", number: 0 };
+    await usage.add(
+      [closed, open].map(({ id }) => ({ accountId: id, ...hour })),
+      write,
+    );
     expect(await usage.read({ accountId: closed.id, from: "" })).toEqual([]);
     expect(await usage.read({ accountId: open.id, from: "" })).toHaveLength(1);
   });

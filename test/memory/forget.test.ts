@@ -638,7 +638,7 @@ describe("compacting the local database", () => {
       after: undefined,
       to: { modelVersion: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
     });
-    await usage.add([]);
+    await usage.add([], { by: "a-process", number: 0 });
     const secret = memory(100, { text: SECRET });
     const logId = await service.write("ä b", [...memories(50), secret, ...memories(99).slice(60)]);
     await service.write("b", memories(3));

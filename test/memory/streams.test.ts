@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { MemoryError } from "../../src/errors.js";
+import { ModelVersions } from "../../src/memory/models/model-versions.js";
+import { Pins } from "../../src/memory/models/pin.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { exportMemories } from "../../src/memory/operations/stream/export.js";
 import {
@@ -30,6 +32,7 @@ import { newMemoryId } from "../../src/memory/requests/id.js";
 import { FILE } from "../../src/storage/local/file.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, newFolder, scopeOf, TestService } from "./domain.js";
+import { modelOf } from "./models.js";
 
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 60_000 });
@@ -259,6 +262,36 @@ it("a move to another model is seen by nobody, and loses nothing that the origin
     const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
     return Buffer.from(JSON.stringify([base, 0])).toString("base64url");
   }
+});
+
+it("an export names the model of its vectors, has those of no other one, and goes on without vectors", async () => {
+  const identities = ["first", "second"].map((id) => ({ ...modelOf([1]).model, id }));
+  const pins = identities.map((model, i) => ({ modelVersion: i === 0 ? "" : "2", model }));
+  const clock = steppedClock();
+  const { service, log, names, ports } = await open({ clock });
+  // This process has not heard of the second model yet.
+  const options = { clock, openModel: () => Promise.reject(new Error("none")), onTrouble: () => {} };
+  const modelVersions = new ModelVersions(new Pins(pins.slice(0, 1)), undefined, {
+    systemRecords: { models: async () => pins },
+    ...options,
+  });
+  const from = await service.write("n", [memory("mem_1"), memory("mem_2")]);
+  const exports = [true, false].map((vectors) => exporting({ ...ports, modelVersions }, vectors));
+  for (const lines of exports) {
+    expect(JSON.parse((await lines.next()).value)).toMatchObject({ model: "first" });
+    expect(JSON.parse((await lines.next()).value)).toMatchObject({ id: "mem_1" });
+  }
+  const to = inModelVersion(from, "2");
+  await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
+  await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
+  await names.rename(scopeOf("n"), { from, to });
+  clock.aheadMs += FRESH_MS + 1;
+  const [withVectors, without] = exports;
+  await expect(withVectors?.next()).rejects.toThrow(/another model/);
+  expect(JSON.parse((await without?.next())?.value)).toMatchObject({ id: "mem_2" });
+  const [header, ...lines] = await linesOf(exporting({ ...ports, modelVersions }, true));
+  expect(header).toMatchObject({ model: "second" });
+  expect(lines).toHaveLength(3);
 });
 
 it("a memory that was deleted is told without its text, as its deletion", async () => {

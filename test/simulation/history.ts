@@ -50,7 +50,7 @@ interface Drop {
 interface Shown {
   readonly id: string;
   readonly text: string;
-  readonly words: number | undefined;
+  readonly words?: number | undefined;
 }
 
 /** Time of a recall. */
@@ -268,7 +268,23 @@ export class History {
     const startedMs = this.time.nowMs;
     const recall = [`recall ${this.#recalls++}`];
     const results = await work(this.#bills.open(recall, () => recall));
-    this.#checkShown(name, results, { startedMs, endedMs: this.time.nowMs });
+    const span = { startedMs, endedMs: this.time.nowMs };
+    this.#checkShown(name, results, span);
+    this.#checkIds(name, new Set(results.map(({ id }) => id)), span);
+    this.check();
+  }
+
+  /** Checks an export with vectors. What is replaced meanwhile is in it in no version. */
+  async exporting(name: Name, work: () => Promise<readonly string[]>): Promise<void> {
+    const startedMs = this.time.nowMs;
+    const [header, ...lines] = (await work()).map((line) => JSON.parse(line));
+    lines.pop();
+    for (const { text, vectors } of lines) {
+      const model = Buffer.from(vectors[0], "base64").readFloatLE();
+      if (model !== Number(header.model))
+        this.#break(`${text} was exported by model ${model}, not ${header.model}`);
+    }
+    this.#checkShown(name, lines, { startedMs, endedMs: this.time.nowMs });
     this.check();
   }
 
@@ -292,7 +308,6 @@ export class History {
         this.#break(`the words of ${text} were missing at ${at}`);
       }
     }
-    this.#checkIds(name, new Set(ids.values()), span);
   }
 
   /** Checks that no memory is shown twice, and no two with one external id. */

@@ -302,4 +302,15 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 441,
     changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
   },
+  {
+    what: "an export goes on with vectors of another model",
+    seed: 741,
+    changes: [
+      [
+        "memory/operations/stream/export.ts",
+        "if (includeVectors && modelVersionOf(reader.logId) !== modelVersionOf(logId))",
+        "if (includeVectors && reader.logId === undefined)",
+      ],
+    ],
+  },
 ];

@@ -15,6 +15,9 @@ import type { ChangingRequest } from "../../src/memory/operations/ports.js";
 import { type RecallRequest, recall } from "../../src/memory/operations/recall.js";
 import { type StoreRequest, store } from "../../src/memory/operations/store.js";
 import { type StoreBatchRequest, storeBatch } from "../../src/memory/operations/store-batch.js";
+import { exportMemories } from "../../src/memory/operations/stream/export.js";
+import { News } from "../../src/memory/operations/stream/news.js";
+import { OpenStreams } from "../../src/memory/operations/stream/open-streams.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
@@ -108,6 +111,21 @@ export class Process implements Client {
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow, bill: Bill) {
     const request = { caller, query: "text", namespace, topK: 20, ...how };
     return this.#charged(bill, (domain, controller) => recall(domain, { ...request, controller }));
+  }
+
+  /** Exports a namespace with its vectors to a caller who takes some lines slowly; returns the lines. */
+  exportMemories(caller: Caller, namespace: string) {
+    return this.#call(async (domain, { signal }) => {
+      const { clock } = domain;
+      const ports = { ...domain, news: new News(clock), streams: new OpenStreams(clock) };
+      const asked = { caller, namespace, includeVectors: true, signal, ending: signal };
+      const lines: string[] = [];
+      for await (const line of exportMemories(ports, asked)) {
+        lines.push(line);
+        if (this.db.time.chance(0.2)) await clock.sleep(this.db.time.between(0, 5_000));
+      }
+      return lines;
+    });
   }
 
   deleteMemories(caller: Caller, request: Omit<ChangingRequest, "caller">) {

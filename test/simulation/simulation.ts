@@ -30,6 +30,8 @@ interface Shape {
   readonly keyed: number;
   /** Share of the plain stores that keep or supersede a similar memory: to the model, all texts are alike. */
   readonly comparing: number;
+  /** True if namespaces are exported beside being recalled. */
+  readonly exports: boolean;
 }
 
 /** Operations, and how often they occur in the mean of all schedules. */
@@ -54,8 +56,11 @@ const UPDATES_MAX = 12;
 const EXTERNAL_IDS = ["x", "y"];
 const CALLS_LIMIT = 1_000_000;
 
-/** `comparing` below 1 is chosen apart, so that schedules without it stay as they were. */
-function shapeOf(time: VirtualTime, comparing: number): Shape {
+/** `comparing` and `exporting`, below 1, are chosen apart, so that schedules without them stay as they were. */
+function shapeOf(
+  time: VirtualTime,
+  { comparing, exporting }: Record<"comparing" | "exporting", number>,
+): Shape {
   const exclusive = time.chance(0.2);
   const faults = time.chance(0.25) ? { lost: 0, unanswered: 0, late: 0, twice: 0 } : OFTEN_FAULTY;
   const changesModel = time.chance(0.5);
@@ -71,6 +76,7 @@ function shapeOf(time: VirtualTime, comparing: number): Shape {
     focus: time.pick([1, 3, 12]),
     keyed: time.pick([0.2, 0.5, 1]),
     comparing: comparing < 0.2 ? comparing * 5 : 0,
+    exports: exporting < 0.15,
   };
 }
 
@@ -89,7 +95,8 @@ function weightsOf(time: VirtualTime): Record<Kind, number> {
  */
 export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
-  const schedule = new Schedule(time, { shape: shapeOf(time, seeded(~seed)()), mistakes });
+  const chosenApart = { comparing: seeded(~seed)(), exporting: seeded(seed ^ 0xe6)() };
+  const schedule = new Schedule(time, { shape: shapeOf(time, chosenApart), mistakes });
   const end = simulateSlowness(seed);
   try {
     await schedule.run();
@@ -193,7 +200,10 @@ class Schedule {
     store: (...operation) => this.#stores < STORES_MAX && this.#planStore(...operation),
     batch: (...operation) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...operation),
     update: (...operation) => this.#updates < UPDATES_MAX && this.#planUpdate(...operation),
-    recall: (atMs, ...operation) => this.#begin(atMs, () => this.#recall(this.#any, ...operation)),
+    recall: (atMs, ...operation) => {
+      this.#begin(atMs, () => this.#recall(this.#any, ...operation));
+      if (this.shape.exports) this.#begin(atMs, () => this.#export(...operation));
+    },
     delete: (atMs, ...operation) => this.#begin(atMs, () => this.#delete(...operation)),
     filter: (atMs, ...operation) => this.#begin(atMs, () => this.#deleteByFilter(...operation)),
     drop: (atMs, ...operation) => this.#begin(atMs, () => this.#drop(...operation)),
@@ -315,6 +325,12 @@ class Schedule {
       const { results } = await process.recall(caller, { namespace, mode, after }, bill);
       return results.map(({ entry, words }) => ({ id: entry.id, text: entry.text, words }));
     });
+  }
+
+  #export(caller: Caller, namespace: string): Promise<void> {
+    return this.#history.exporting(keyOf({ ...caller, namespace }), () =>
+      this.#any.exportMemories(caller, namespace),
+    );
   }
 
   #delete(caller: Caller, namespace: string): Promise<void> {

@@ -18,6 +18,7 @@ import {
   sum,
   USAGE_DAYS_MAX,
   type Usage,
+  type UsageWrite,
 } from "../../accounts/usage.js";
 import { committed, durably, reading } from "./durably.js";
 
@@ -106,7 +107,10 @@ export class LocalCalls implements Calls {
   }
 }
 
-type StoredDay = Omit<DayUsage, "date">;
+interface StoredDay extends Omit<DayUsage, "date"> {
+  /** Number of the last write of an hour, by its process and the hour. */
+  readonly writes?: Readonly<Record<string, number>>;
+}
 type DayKey = [accountId: string, date: string];
 
 export class LocalUsage implements Usage {
@@ -116,17 +120,20 @@ export class LocalUsage implements Usage {
     private readonly isClosed: (accountId: string) => boolean,
   ) {}
 
-  async add(hours: readonly AccountHour[]): Promise<void> {
+  async add(hours: readonly AccountHour[], { by, number }: UsageWrite): Promise<void> {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
     await durably(this.days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
         if (this.isClosed(accountId)) continue;
         this.#forget(accountId, before);
         const day: StoredDay = this.days.get([accountId, date]) ?? NOTHING;
+        const write = `${by}-${hour}`;
+        if ((day.writes?.[write] ?? -1) >= number) continue;
         const inHour = sum<Counts>(day.hours?.[hour] ?? NOTHING, counts);
         this.days.putSync([accountId, date], {
           ...sum(day, counts),
           hours: { ...day.hours, [hour]: inHour },
+          writes: { ...day.writes, [write]: number },
         });
       }
     });
@@ -135,7 +142,7 @@ export class LocalUsage implements Usage {
   async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
     return reading(() => {
       const found = this.days.getRange({ start: [accountId, from], end: [accountId, AFTER_ALL] });
-      return [...found].map(({ key, value }) => ({ date: key[1], ...value }));
+      return [...found].map(({ key, value: { writes, ...day } }) => ({ date: key[1], ...day }));
     });
   }
 

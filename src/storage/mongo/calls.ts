@@ -1,6 +1,13 @@
 import type { Collection, Filter } from "mongodb";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
-import { type AccountHour, DAY_MS, type DayUsage, USAGE_DAYS_MAX, type Usage } from "../../accounts/usage.js";
+import {
+  type AccountHour,
+  DAY_MS,
+  type DayUsage,
+  USAGE_DAYS_MAX,
+  type Usage,
+  type UsageWrite,
+} from "../../accounts/usage.js";
 import { takenIn, withTimeout } from "./driver.js";
 import { idsFrom } from "./ids.js";
 
@@ -78,25 +85,34 @@ interface DayRecord extends Omit<DayUsage, "date"> {
   readonly _id: string;
   /** Expiry as a Date, so that MongoDB removes the document by itself. */
   readonly expiresAt: Date;
+  /** Number of the last write of an hour, by its process and the hour. */
+  readonly writes?: Readonly<Record<string, number>>;
 }
 
 export class MongoUsage implements Usage {
   constructor(private readonly days: Collection<DayRecord>) {}
 
-  async add(hours: readonly AccountHour[]): Promise<void> {
-    const writes = hours.map(({ accountId, date, hour, ...counts }) => {
-      const expiresAt = new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS);
+  async add(hours: readonly AccountHour[], { by, number }: UsageWrite): Promise<void> {
+    const writes = hours.flatMap(({ accountId, date, hour, ...counts }) => {
+      const _id = `${accountId}:${date}`;
+      const day = { expiresAt: new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS) };
       const inHour = Object.entries(counts).map(([name, count]) => [`hours.${hour}.${name}`, count]);
-      const update = { $inc: { ...counts, ...Object.fromEntries(inHour) }, $setOnInsert: { expiresAt } };
-      return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
+      const write = `writes.${by}-${hour}`;
+      const isNew = { _id, [write]: { $not: { $gte: number } } };
+      const counted = { $inc: { ...counts, ...Object.fromEntries(inHour) }, $set: { [write]: number } };
+      // The document comes first: an insert that another process is quicker with would seem to be repeated.
+      return [
+        { updateOne: { filter: { _id }, update: { $setOnInsert: day }, upsert: true } },
+        { updateOne: { filter: isNew, update: counted } },
+      ];
     });
-    if (writes.length > 0) await withTimeout(this.days.bulkWrite(writes, { ordered: false }));
+    if (writes.length > 0) await withTimeout(this.days.bulkWrite(writes));
   }
 
   async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
     const _id = idsFrom(accountId, `${accountId}:${from}`);
     const found = await withTimeout(this.days.find({ _id }, { sort: { _id: 1 } }).toArray());
-    return found.map(({ _id, expiresAt, ...counts }) => ({
+    return found.map(({ _id, expiresAt, writes, ...counts }) => ({
       date: _id.slice(accountId.length + 1),
       ...counts,
     }));

@@ -35,7 +35,8 @@ interface ExportRequest extends StreamRequest {
  * before, has expired or does not match the filter. One that is deleted meanwhile may be missing; its text is
  * read no more than a second before it is passed on.
  *
- * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
+ * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile, `unavailable` if its vectors are asked
+ * for and it moves to another model; else as `watch`.
  */
 export async function* exportMemories(ports: StreamPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
@@ -50,7 +51,7 @@ export async function* exportMemories(ports: StreamPorts, request: ExportRequest
   try {
     const living = await livingLogOf(ports, scope);
     const exported = living?.dropped ? undefined : living;
-    yield hashed(JSON.stringify(headerOf(ports, scope, exported)));
+    yield hashed(JSON.stringify(await headerOf(ports, scope, exported)));
     let count = 0;
     for await (const memory of exported ? memoriesOf(ports, request, { stream, filter, ...exported }) : []) {
       count++;
@@ -62,13 +63,13 @@ export async function* exportMemories(ports: StreamPorts, request: ExportRequest
   }
 }
 
-function headerOf(
+async function headerOf(
   { modelVersions, clock }: StreamPorts,
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
   const at = living ? positionBehind(living) : BEFORE_ALL;
-  const model = living && modelVersions.pins.modelOf(modelVersionOf(living.logId));
+  const model = living && (await modelVersions.find(modelVersionOf(living.logId)));
   return {
     format: EXPORT_FORMAT,
     version: EXPORT_VERSION,
@@ -108,6 +109,8 @@ async function* memoriesOf(
         reason: "POSITION_GONE",
       });
     }
+    if (includeVectors && modelVersionOf(reader.logId) !== modelVersionOf(logId))
+      throw unavailable("the namespace got vectors of another model during the export: begin it again");
     const end = entries.at(-1)?.sequence;
     // No log is shorter than it was.
     if (end === undefined) throw new MemoryError("internal", `the log ends at ${reading.after}`);
