@@ -123,7 +123,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/write.ts",
-        "modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion)",
+        "await embed(modelVersionOf(replica.logId))",
         "guessed",
       ],
     ],
