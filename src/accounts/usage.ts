@@ -1,4 +1,4 @@
-import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { mapSome } from "../concurrency/map-some.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
@@ -74,67 +74,57 @@ const LOOKED_AT_ONCE = 8;
  * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
  * the calls left in a plan are counted exactly, elsewhere.
  */
-export class UsageCounter {
-  #waiting = new Map<string, AccountHour>();
+export function openUsageCounter(
+  usage: Usage,
+  options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
+) {
+  let waiting = new Map<string, AccountHour>();
   /** Accounts whose usage was written, and that are not looked at yet. */
-  readonly #written = new Set<string>();
-  readonly #background: Background;
-
-  constructor(
-    private readonly usage: Usage,
-    private readonly options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
-  ) {
-    this.#background = inBackground(() => this.#write(), options);
-  }
-
-  /** Counts a call that succeeded, with the tokens of its text or query. */
-  count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const nowMs = Date.now();
-    const hour = Math.floor((nowMs % DAY_MS) / HOUR_MS);
-    this.#add({ accountId, date: dateOf(nowMs), hour, ...countsOf(call, tokens) });
-  }
-
-  /** Reads usage like `Usage.read`, including all that this process counted before the call. */
-  async read(request: { accountId: string; from: string }): Promise<DayUsage[]> {
-    await this.#background.now();
-    return this.usage.read(request);
-  }
-
-  /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
-  async remove(accountId: string): Promise<void> {
-    await this.#background.now();
-    await this.usage.remove(accountId);
-  }
-
-  close(): Promise<void> {
-    return this.#background.close();
-  }
-
-  #add(hour: AccountHour): void {
+  const written = new Set<string>();
+  const add = (hour: AccountHour) => {
     const key = `${hour.accountId} ${hour.date} ${hour.hour}`;
-    const before = this.#waiting.get(key);
-    if (before === undefined && this.#waiting.size >= WAITING_MAX) return;
+    const before = waiting.get(key);
+    if (before === undefined && waiting.size >= WAITING_MAX) return;
     // A copy is counted up: a write that timed out may still read the one that it was given.
-    if (before === undefined) this.#waiting.set(key, { ...hour });
+    if (before === undefined) waiting.set(key, { ...hour });
     else addTo(before, hour);
-  }
-
-  async #write(): Promise<void> {
-    const hours = [...this.#waiting.values()];
-    this.#waiting = new Map();
+  };
+  const write = async () => {
+    const hours = [...waiting.values()];
+    waiting = new Map();
     try {
-      if (hours.length > 0) await this.usage.add(hours);
+      if (hours.length > 0) await usage.add(hours);
     } catch (error) {
-      for (const hour of hours) this.#add(hour);
+      for (const hour of hours) add(hour);
       throw error;
     }
-    for (const { accountId } of hours) this.#written.add(accountId);
+    for (const { accountId } of hours) written.add(accountId);
     // Whoever closes an account removes what was written before, and this what was written after that.
-    await mapSome([...this.#written], LOOKED_AT_ONCE, async (accountId) => {
-      if (await this.options.accounts.isClosed(accountId)) await this.usage.remove(accountId);
-      this.#written.delete(accountId);
+    await mapSome([...written], LOOKED_AT_ONCE, async (accountId) => {
+      if (await options.accounts.isClosed(accountId)) await usage.remove(accountId);
+      written.delete(accountId);
     });
-  }
+  };
+  const background = inBackground(write, options);
+  return {
+    /** Counts a call that succeeded, with the tokens of its text or query. */
+    count: (accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void => {
+      const nowMs = Date.now();
+      const hour = Math.floor((nowMs % DAY_MS) / HOUR_MS);
+      add({ accountId, date: dateOf(nowMs), hour, ...countsOf(call, tokens) });
+    },
+    /** Reads usage like `Usage.read`, including all that this process counted before the call. */
+    read: async (request: { accountId: string; from: string }): Promise<DayUsage[]> => {
+      await background.now();
+      return usage.read(request);
+    },
+    /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
+    remove: async (accountId: string): Promise<void> => {
+      await background.now();
+      await usage.remove(accountId);
+    },
+    close: () => background.close(),
+  };
 }
 
 /** Counts of one call, with the tokens of its text or query. */
