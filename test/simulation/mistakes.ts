@@ -120,13 +120,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store is embedded by the newest model, whichever log it goes to",
-    changes: [
-      [
-        "memory/operations/write.ts",
-        "await embed(modelVersionOf(replica.logId))",
-        "guessed",
-      ],
-    ],
+    changes: [["memory/operations/write.ts", "await embed(modelVersionOf(replica.logId))", "guessed"]],
   },
   {
     what: "a recall is embedded by the newest model, whichever log it meets",
