@@ -111,7 +111,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "nobody erases copies that were given up",
     seed: 15,
-    changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1))", "new Pins([])"]],
+    changes: [["memory/reembedding/move.ts", "of pins.all.slice(1)", "of pins.all.slice(0, 0)"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
