@@ -90,7 +90,8 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
       tokens.giveBack(network);
       return found;
     } catch (error) {
-      if (error instanceof MemoryError && error.code === "unauthenticated") unknown.set(hash, performance.now() + UNKNOWN_TTL_MS);
+      if (error instanceof MemoryError && error.code === "unauthenticated")
+        unknown.set(hash, performance.now() + UNKNOWN_TTL_MS);
       else tokens.giveBack(network);
       throw error;
     }
