@@ -77,8 +77,13 @@ async function verifyDatabase(config: Config): Promise<Said> {
   // All pages of an embedded database are checked first: reading a damaged one could end the process.
   const found = await readBack(config, { checkLimitMs: Number.POSITIVE_INFINITY });
   const { logIds, problems, ...counts } = found;
-  const { memories, erased, indexes, unfinished } = counts;
+  const { memories, erased, indexes, recall, unfinished } = counts;
   const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
+  if (recall.compared > 0) {
+    lines.push(
+      `searches of these files find ${((100 * recall.found) / recall.compared).toFixed(1)} % of the nearest`,
+    );
+  }
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);
   if (problems.length === 0) lines.push("all is well");
   return { lines, json: { logs: logIds, ...counts, problems }, problems };

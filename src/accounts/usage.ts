@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Background, type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
 import { mapSome } from "../concurrency/map-some.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
@@ -85,69 +85,59 @@ const LOOKED_AT_ONCE = 8;
  * Counts usage in batched writes that no call waits for. A process that is killed loses the last few seconds. These
  * numbers decide nothing: the calls left in a plan are counted exactly, elsewhere.
  */
-export class UsageCounter {
-  #waiting = new Map<string, AccountHour>();
+export function openUsageCounter(
+  usage: Usage,
+  options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
+) {
+  const by = randomBytes(6).toString("hex");
+  let waiting = new Map<string, AccountHour>();
   /** Counts whose write has begun and may have failed: it is tried again as it is, because it may have been done. */
-  #writing: readonly AccountHour[] = [];
-  #writes = 0;
-  readonly #process = randomBytes(6).toString("hex");
+  let writing: readonly AccountHour[] = [];
+  let writes = 0;
   /** Accounts whose usage was written, and that are not looked at yet. */
-  readonly #written = new Set<string>();
-  readonly #background: Background;
-
-  constructor(
-    private readonly usage: Usage,
-    private readonly options: BackgroundOptions & { readonly accounts: Pick<Accounts, "isClosed"> },
-  ) {
-    this.#background = inBackground(() => this.#writeAll(), options);
-  }
-
-  /** Counts a call that succeeded, with the tokens of its text or query. */
-  count(accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const nowMs = Date.now();
-    const [date, hour] = [dateOf(nowMs), Math.floor((nowMs % DAY_MS) / HOUR_MS)];
-    const key = `${accountId} ${date} ${hour}`;
-    const before = this.#waiting.get(key);
-    const counts = countsOf(call, tokens);
-    if (before !== undefined) addTo(before, counts);
-    else if (this.#waiting.size < WAITING_MAX) this.#waiting.set(key, { accountId, date, hour, ...counts });
-  }
-
-  /** Reads usage like `Usage.read`, including all that this process counted before the call. */
-  async read(request: { accountId: string; from: string }): Promise<DayUsage[]> {
-    await this.#background.now();
-    return this.usage.read(request);
-  }
-
-  /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
-  async remove(accountId: string): Promise<void> {
-    await this.#background.now();
-    await this.usage.remove(accountId);
-  }
-
-  close(): Promise<void> {
-    return this.#background.close();
-  }
-
-  async #writeAll(): Promise<void> {
-    await this.#write();
-    this.#writing = [...this.#waiting.values()];
-    this.#waiting = new Map();
-    await this.#write();
+  const written = new Set<string>();
+  const write = async () => {
+    if (writing.length === 0) return;
+    await usage.add(writing, { by, number: writes });
+    for (const { accountId } of writing) written.add(accountId);
+    writing = [];
+    writes++;
+  };
+  const writeAll = async () => {
+    await write();
+    writing = [...waiting.values()];
+    waiting = new Map();
+    await write();
     // Whoever closes an account removes what was written before, and this what was written after that.
-    await mapSome([...this.#written], LOOKED_AT_ONCE, async (accountId) => {
-      if (await this.options.accounts.isClosed(accountId)) await this.usage.remove(accountId);
-      this.#written.delete(accountId);
+    await mapSome([...written], LOOKED_AT_ONCE, async (accountId) => {
+      if (await options.accounts.isClosed(accountId)) await usage.remove(accountId);
+      written.delete(accountId);
     });
-  }
-
-  async #write(): Promise<void> {
-    if (this.#writing.length === 0) return;
-    await this.usage.add(this.#writing, { by: this.#process, number: this.#writes });
-    for (const { accountId } of this.#writing) this.#written.add(accountId);
-    this.#writing = [];
-    this.#writes++;
-  }
+  };
+  const background = inBackground(writeAll, options);
+  return {
+    /** Counts a call that succeeded, with the tokens of its text or query. */
+    count: (accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void => {
+      const nowMs = Date.now();
+      const [date, hour] = [dateOf(nowMs), Math.floor((nowMs % DAY_MS) / HOUR_MS)];
+      const key = `${accountId} ${date} ${hour}`;
+      const before = waiting.get(key);
+      const counts = countsOf(call, tokens);
+      if (before !== undefined) addTo(before, counts);
+      else if (waiting.size < WAITING_MAX) waiting.set(key, { accountId, date, hour, ...counts });
+    },
+    /** Reads usage like `Usage.read`, including all that this process counted before the call. */
+    read: async (request: { accountId: string; from: string }): Promise<DayUsage[]> => {
+      await background.now();
+      return usage.read(request);
+    },
+    /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
+    remove: async (accountId: string): Promise<void> => {
+      await background.now();
+      await usage.remove(accountId);
+    },
+    close: () => background.close(),
+  };
 }
 
 /** Counts of one call, with the tokens of its text or query. */

@@ -1,7 +1,7 @@
 import { charge, getAccount } from "../accounts/authenticate.js";
 import { CallRecorder } from "../accounts/calls/record-calls.js";
 import { openLastUsed } from "../accounts/last-used.js";
-import { UsageCounter } from "../accounts/usage.js";
+import { openUsageCounter } from "../accounts/usage.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { ChargeOutcome } from "../observability/metrics.js";
@@ -20,7 +20,7 @@ export function openCounting(context: Context, storage: Storage) {
   const { config, logger, closers, readiness, telemetry } = context;
   const { accounts } = storage;
   const onTrouble = warn(context);
-  const usage = new UsageCounter(storage.usage, {
+  const usage = openUsageCounter(storage.usage, {
     accounts,
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),

@@ -11,6 +11,7 @@ import type {
   IndexFiles,
   IndexQuery,
   Mark,
+  RecallMeasured,
   Selecting,
   Selection,
   WeighedQuery,
@@ -128,6 +129,11 @@ class SegmentIndexes implements Indexes {
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
     return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
+  }
+
+  async measureRecall(logId: string): Promise<RecallMeasured> {
+    const found = await this.#found(logId);
+    return this.options.vectors.measureRecall(found.filter(({ manifest }) => manifest.part === "vectors"));
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {

@@ -5,7 +5,7 @@ import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
 import { crowdedOut } from "../../src/accounts/sessions.js";
-import { type AccountHour, getUsage, type Usage, UsageCounter } from "../../src/accounts/usage.js";
+import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const EVERY_MS = 1_000;
@@ -313,7 +313,7 @@ describe("usage", () => {
   const usage = { add, read: async () => [], remove: async () => {} };
   const trouble = vi.fn();
   const accounts = { isClosed: async () => false };
-  const open = () => new UsageCounter(usage, { accounts, everyMs: EVERY_MS, onTrouble: trouble });
+  const open = () => openUsageCounter(usage, { accounts, everyMs: EVERY_MS, onTrouble: trouble });
   const none = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
   beforeEach(() => {
     kept.length = 0;
@@ -397,7 +397,7 @@ describe("closing an account", () => {
   const written: AccountHour[] = [];
   const closed = new Set<string>();
   const open = () =>
-    new UsageCounter(
+    openUsageCounter(
       {
         add: async (hours) => void written.push(...hours),
         read: async () => [],

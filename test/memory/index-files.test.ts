@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { eraseUnreadable, openIndexes } from "../../src/index/open.js";
-import { discardOrphans, eraseExpired, StoredFiles } from "../../src/memory/erasure/sweeping.js";
+import { discardOrphans, eraseExpired, wipingStoredFiles } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
@@ -223,12 +223,12 @@ describe("the files of a log's index", () => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf();
     if (use === "used") await recallBoth(domain, "number77");
-    const files = new StoredFiles(domain.ports);
-    await files.catchUp();
+    const files = wipingStoredFiles(domain.ports);
+    await files();
     const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     for (const i of [77, 78]) {
       await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
-      await files.catchUp();
+      await files();
     }
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79])).toEqual([]);
@@ -249,8 +249,8 @@ describe("the files of a log's index", () => {
     // One alone is merged into no file.
     await other.append("a", memoryOf("later memory", MEMORIES));
     await recallBoth(domain, "number77");
-    const files = new StoredFiles(domain.ports);
-    await files.catchUp();
+    const files = wipingStoredFiles(domain.ports);
+    await files();
     await domain.namespaces.close();
     putBack(copies);
     const marks = (await indexes.marksOf(logId)).map(({ sequence }) => sequence);
@@ -258,7 +258,7 @@ describe("the files of a log's index", () => {
     expect(Math.min(...marks)).toBeLessThanOrEqual(MEMORIES);
     await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     begun.length = 0;
-    await files.catchUp();
+    await files();
     expect(begun).toEqual([MEMORIES + 2]);
     expect(await indexes.holds(logId, [78])).toEqual([]);
   });
@@ -267,7 +267,7 @@ describe("the files of a log's index", () => {
     const { logId } = await indexed();
     const folder = join(service.dataDir, "index", logId);
     for (const name of readdirSync(folder)) if (name.endsWith(".json")) writeFileSync(join(folder, name), "");
-    await new StoredFiles(roomOf().domain.ports).catchUp();
+    await wipingStoredFiles(roomOf().domain.ports)();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -364,7 +364,7 @@ describe("the files of a log's index", () => {
     const { domain, indexes } = roomOf();
     const [logId] = await indexes.stored();
     expect(await indexes.holds(logId as string, [77])).toEqual([77]);
-    await new StoredFiles(domain.ports).catchUp();
+    await wipingStoredFiles(domain.ports)();
     expect(await indexes.holds(logId as string, [77, 301])).toEqual([]);
   });
 

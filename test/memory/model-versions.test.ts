@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { OpenModel } from "../../src/memory/models/model-versions.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
+import { NOTHING, staleCopiesOf } from "../../src/memory/reembedding/move.js";
 import { HandClock } from "./clock.js";
 import { modelOf, modelVersionsOf } from "./models.js";
 
@@ -91,8 +92,10 @@ describe("the models of a database", () => {
     ]);
     expect(modelVersions.pins.isAtPresent("0123")).toBe(true);
     expect(modelVersions.pins.isAtPresent("0123xe2")).toBe(false);
-    expect(modelVersions.pins.staleCopiesOf("0123")).toEqual(["0123xe2", "0123xe3"]);
-    expect(modelVersions.pins.staleCopiesOf("0123xe3")).toEqual(["0123xe2"]);
+    const log = { last: async () => ({ sequence: 1, entry: { ...NOTHING, opId: "op" } }) };
+    const staleOf = (logId: string) => staleCopiesOf(log, { pins: modelVersions.pins, logId });
+    expect(await staleOf("0123")).toEqual(["0123xe2", "0123xe3"]);
+    expect(await staleOf("0123xe3")).toEqual(["0123xe2"]);
   });
 
   it("that another revision stands for here are unavailable, and tried again after a time", async () => {

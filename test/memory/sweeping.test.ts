@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   discardOrphans,
   type LeftoverPorts,
-  StoredFiles,
   startSweeping,
   sweep,
+  wipingStoredFiles,
 } from "../../src/memory/erasure/sweeping.js";
 import type { Erasure, LostErasure } from "../../src/memory/ports/erasures.js";
 
@@ -119,7 +119,7 @@ it("files that are far behind lose what others deleted within a minute after the
     },
     clock: { yield: async () => {}, sleep: (ms: number) => new Promise((done) => setTimeout(done, ms)) },
   });
-  const catchingUp = new StoredFiles(ports).catchUp();
+  const catchingUp = wipingStoredFiles(ports)();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(wiped).toEqual([1, last - 1]);
   await catchingUp;
@@ -150,7 +150,7 @@ it("files of one log lose what others delete though those of many others fail", 
     },
     clock: { yield: async () => {} },
   });
-  await expect(new StoredFiles(ports).catchUp()).rejects.toThrow("its files cannot be read");
+  await expect(wipingStoredFiles(ports)()).rejects.toThrow("its files cannot be read");
   expect(wiped).toEqual([["whole", [1]]]);
 });
 
@@ -177,7 +177,7 @@ it("files of a log that is not open wait for no index that is being built", asyn
     },
     clock: { yield: async () => {} },
   });
-  void new StoredFiles(ports).catchUp();
+  void wipingStoredFiles(ports)();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(wiped).toEqual(["closed"]);
 });

@@ -18,6 +18,7 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
+    measureRecall: async () => ({ found: 0, compared: 0 }),
   };
 }
 
@@ -58,6 +59,7 @@ export function unsavedIndexes(
     stored: async () => [],
     marksOf: async () => [],
     measureFiles: (logId) => of.measureFiles(logId),
+    measureRecall: (logId) => of.measureRecall(logId),
     searchWords: (searched, query) => of.searchWords(searched, query),
     scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
     sample: (searched) => of.sample(searched),

@@ -111,7 +111,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "nobody erases copies that were given up",
     seed: 15,
-    changes: [["memory/models/pin.ts", "new Pins(this.all.slice(1))", "new Pins([])"]],
+    changes: [["memory/reembedding/move.ts", "of pins.all.slice(1)", "of pins.all.slice(0, 0)"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
@@ -120,13 +120,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store is embedded by the newest model, whichever log it goes to",
-    changes: [
-      [
-        "memory/operations/write.ts",
-        "modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion)",
-        "guessed",
-      ],
-    ],
+    changes: [["memory/operations/write.ts", "await embed(modelVersionOf(replica.logId))", "guessed"]],
   },
   {
     what: "a recall is embedded by the newest model, whichever log it meets",

@@ -1,7 +1,7 @@
-import type { Hit } from "../../memory/ports/index.js";
+import type { Hit, RecallMeasured } from "../../memory/ports/index.js";
 
 /** Expansion (ef) of the first searches of a graph, and its bounds. */
-const EXPANSION_FIRST = 256;
+export const EXPANSION_FIRST = 256;
 const EXPANSION_MIN = 64;
 const EXPANSION_MAX = 1024;
 /** Maximum expansion of a search on the main thread: it takes about 2 ms. Larger ones run in a thread. */
@@ -66,16 +66,8 @@ export class ExpansionTuner {
 }
 
 /** Divides an expansion among graphs: together they must find what one would. */
-function expansionIn(expansion: number, graphs: number): number {
+export function expansionIn(expansion: number, graphs: number): number {
   return Math.max(EXPANSION_EACH_MIN, Math.round(expansion / Math.sqrt(graphs)));
-}
-
-/** Result of comparing a search with an exact one. */
-export interface RecallMeasured {
-  /** Number of the nearest vectors that the search found. */
-  readonly found: number;
-  /** Number of the nearest vectors. */
-  readonly compared: number;
 }
 
 /** Counts how many of the nearest vectors a search found; both lists may be in any order. */

@@ -1,8 +1,8 @@
 import { MemoryError } from "../../errors.js";
-import type { Among, Hit, RowCounts, VectorQuery } from "../../memory/ports/index.js";
+import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
 import type { Found as FoundFile } from "../segment-file.js";
 import type { VectorRow } from "./chunk.js";
-import { CHECKED, compare, ExpansionTuner, type RecallMeasured } from "./expansion-tuner.js";
+import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
 import type { GraphSegment } from "./graph-segment.js";
 import { type Found, searchFiltered, searchGraphs } from "./graphs.js";

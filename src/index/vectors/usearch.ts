@@ -1,9 +1,12 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { inTurn } from "../../concurrency/in-turn.js";
+import type { RecallMeasured } from "../../memory/ports/index.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
+import { type Found, graphPath } from "../segment-file.js";
+import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import type { SealingOptions } from "./segments.js";
+import { readWhole, type SealingOptions } from "./segments.js";
 import { type IndexOptions, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
@@ -33,9 +36,7 @@ export interface UsearchOptions
 export type Usearch = ReturnType<typeof openUsearch>;
 
 /** The vectors of all logs. */
-export interface Vectors {
-  open(logId: string, files: LogFiles): VectorPart;
-}
+export type Vectors = Pick<Usearch, "measureRecall"> & { open(logId: string, files: LogFiles): VectorPart };
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
 export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
@@ -61,6 +62,19 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
     /** Opens those of a log; without a folder for files, they are exact whatever their number. */
     open: (logId: string, files: LogFiles) =>
       new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
+    measureRecall: async (all: readonly Found[]): Promise<RecallMeasured> => {
+      let [found, compared] = [0, 0];
+      const expansion = expansionIn(EXPANSION_FIRST, all.length);
+      for (const each of all) {
+        const { graph } = each.manifest;
+        if (graph === undefined || (await readWhole(each, shared)) === undefined) continue;
+        const asked = { path: graphPath(each.path), dimensions: graph.dimensions, expansion };
+        const measured = await reader.call("measure", asked);
+        found += measured.found;
+        compared += measured.compared;
+      }
+      return { found, compared };
+    },
     /** Ends the threads; no index may be open. */
     close: async () => {
       await background.close();

@@ -52,8 +52,8 @@ export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
   ];
   // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
   if (ports.exclusive === true) return work;
-  const storedFiles = new StoredFiles(ports);
-  return [...work, () => storedFiles.catchUp().then(() => 0)];
+  const wipe = wipingStoredFiles(ports);
+  return [...work, () => wipe().then(() => 0)];
 }
 
 /**
@@ -250,29 +250,53 @@ const ROUND_PAUSE_MS = 1_000;
 type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock" | "stopping">;
 
 /**
- * Takes what other processes have deleted out of the index files that this one keeps, also of namespaces that nobody
- * uses here.
+ * Returns what takes that which other processes have deleted since the last time out of the index files that this one
+ * keeps, also of namespaces that nobody uses here.
  */
-export class StoredFiles {
+export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> {
+  const { log, indexes, namespaces, clock, stopping } = ports;
   /** Numbers up to which the removals of logs were applied: to the files, or by an open index, which goes on from there. */
-  readonly #applied = new Map<string, number>();
-
-  constructor(private readonly ports: StoredFilesPorts) {}
-
-  /** Applies the removals that are new. */
-  async catchUp(): Promise<void> {
-    const { indexes, namespaces, clock, stopping } = this.ports;
+  const applied = new Map<string, number>();
+  /** Applies some of a log's removals; returns whether these were all. */
+  const catchUpWith = async (logId: string): Promise<boolean> => {
+    const isOpen = await namespaces.ifLogIsOpen(logId, async (replica) => {
+      await replica.current().catch((error) => {
+        // Whoever uses the namespace next leaves the log that has ended.
+        if (!(error instanceof LogEndedError)) throw error;
+      });
+      // Marks of files that have lost nothing for long are far behind.
+      applied.set(logId, replica.applied);
+    });
+    if (isOpen) return true;
+    const first = applied.get(logId) ?? (await markOf(ports, logId));
+    if (first === undefined) {
+      // Nobody can read these files, so nothing says what they hold: all of them are erased.
+      await indexes.wipe(logId, []);
+      return true;
+    }
+    let upto = first;
+    const range = { from: first + 1, upto: first + TURN_ENTRIES, limit: READ_MANY, what: "head" } as const;
+    for await (const entries of allEntries(log, { logId, ...range })) {
+      const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
+      if (targets.length > 0) await indexes.wipe(logId, targets);
+      upto += entries.length;
+      applied.set(logId, upto);
+      await clock.yield();
+    }
+    return upto < range.upto;
+  };
+  return async () => {
     const stored = new Set(await indexes.stored());
     const open = new Set(namespaces.logIds);
     // Open ones come last: to build the index of one takes long.
     let behind = [...stored].sort((a, b) => Number(open.has(a)) - Number(open.has(b)));
-    for (const logId of this.#applied.keys()) if (!stored.has(logId)) this.#applied.delete(logId);
+    for (const logId of applied.keys()) if (!stored.has(logId)) applied.delete(logId);
     const logs = new WorkInLogs(stopping);
     for (;;) {
       const stillBehind: string[] = [];
       for (const logId of behind) {
         await logs.run(logId, async () => {
-          if (!(await this.#catchUpWith(logId))) stillBehind.push(logId);
+          if (!(await catchUpWith(logId))) stillBehind.push(logId);
         });
       }
       if (stillBehind.length === 0) break;
@@ -280,55 +304,24 @@ export class StoredFiles {
       await clock.sleep(ROUND_PAUSE_MS);
     }
     logs.end();
-  }
+  };
+}
 
-  /** Applies some of a log's removals; returns whether these were all. */
-  async #catchUpWith(logId: string): Promise<boolean> {
-    const isOpen = await this.ports.namespaces.ifLogIsOpen(logId, async (replica) => {
-      await replica.current().catch((error) => {
-        // Whoever uses the namespace next leaves the log that has ended.
-        if (!(error instanceof LogEndedError)) throw error;
-      });
-      // Marks of files that have lost nothing for long are far behind.
-      this.#applied.set(logId, replica.applied);
-    });
-    return isOpen || this.#wipeFiles(logId);
+/**
+ * Finds the number up to which all of a log's files have its removals; undefined if none is whole. Files of another
+ * log, such as those made before an older copy of the database was restored, are discarded.
+ */
+async function markOf(
+  { indexes, log, namespaces }: StoredFilesPorts,
+  logId: string,
+): Promise<number | undefined> {
+  const marks = await indexes.marksOf(logId);
+  for (const { sequence, opId } of marks) {
+    if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
+    // Whoever uses it by now finds that out by itself.
+    const isOpen = await namespaces.ifLogIsOpen(logId, async () => {});
+    if (!isOpen) await indexes.discard(logId);
+    return undefined;
   }
-
-  async #wipeFiles(logId: string): Promise<boolean> {
-    const { log, indexes, clock } = this.ports;
-    const first = this.#applied.get(logId) ?? (await this.#markOf(logId));
-    if (first === undefined) {
-      // Nobody can read these files, so nothing says what they hold: all of them are erased.
-      await indexes.wipe(logId, []);
-      return true;
-    }
-    let upto = first;
-    for await (const entries of allEntries(log, { logId, from: first + 1, limit: READ_MANY, what: "head" })) {
-      const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
-      if (targets.length > 0) await indexes.wipe(logId, targets);
-      upto += entries.length;
-      this.#applied.set(logId, upto);
-      if (upto >= first + TURN_ENTRIES) return false;
-      await clock.yield();
-    }
-    return true;
-  }
-
-  /**
-   * Finds the number up to which all of a log's files have its removals; undefined if none is whole. Files of another
-   * log, such as those made before an older copy of the database was restored, are discarded.
-   */
-  async #markOf(logId: string): Promise<number | undefined> {
-    const { indexes, log, namespaces } = this.ports;
-    const marks = await indexes.marksOf(logId);
-    for (const { sequence, opId } of marks) {
-      if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
-      // Whoever uses it by now finds that out by itself.
-      const isOpen = await namespaces.ifLogIsOpen(logId, async () => {});
-      if (!isOpen) await indexes.discard(logId);
-      return undefined;
-    }
-    return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
-  }
+  return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
 }

@@ -5,7 +5,7 @@ import type { Answered, Claim, ClaimAnswer, TakeOver } from "../ports/claims.js"
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { newMemoryId } from "../requests/id.js";
-import { findMemory } from "../versions/fetch.js";
+import { findInNamespace } from "../versions/fetch.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Lifetime of a key. */
@@ -209,16 +209,16 @@ export class Idempotency {
     memoryId: string,
   ): Promise<Outcome> {
     const answered = { id: memoryId, ...answer };
-    const find = (id: string) => findMemory(this.ports, scope, id);
-    if (!isBatch && (await find(answered.id)) === undefined) throw deletedSince();
-    if (similar === undefined) return { answered, replayed: true };
-    const found = await Promise.all(similar.map(({ id }) => find(id)));
+    if (isBatch) return { answered, replayed: true };
+    const others = similar?.map(({ id }) => id) ?? [];
+    const found = await findInNamespace(this.ports, scope, [answered.id, ...others]);
+    if (!found.has(answered.id)) throw deletedSince();
     // Those that were deleted since are left out.
-    const left = similar.flatMap((each, i) => {
-      const { text } = found[i] ?? {};
-      return text === undefined ? [] : [{ ...each, text }];
+    const left = similar?.flatMap((each) => {
+      const memory = found.get(each.id);
+      return memory === undefined ? [] : [{ ...each, text: memory.text }];
     });
-    return { answered: { ...answered, similar: left }, replayed: true };
+    return { answered: { ...answered, ...(left && { similar: left }) }, replayed: true };
   }
 
   async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {

@@ -145,7 +145,14 @@ export class Replica {
       searches: this.#searches,
       current: () => this.current(),
       applied: () => this.applied,
-      guard: (work) => this.#guard(work).then((found) => this.#whole(found)),
+      guard: async (work) => {
+        const found = await this.#guard(work);
+        // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
+        // ended, whose index is emptied.
+        if (this.broken) throw failed();
+        if (this.hasEnded) throw new LogEndedError();
+        return found;
+      },
       sources: (includeSuperseded) => this.#sources(includeSuperseded),
     };
   }
@@ -251,16 +258,6 @@ export class Replica {
       yield* some.filter(({ vectors }) => this.#index.fits(vectors));
       await clock.yield();
     }
-  }
-
-  /**
-   * Returns what was found, unless a memory that was answered as stored just before an index failed may be missing, or
-   * all of a log that has ended, whose index is emptied.
-   */
-  #whole<T>(found: T): T {
-    if (this.broken) throw failed();
-    if (this.hasEnded) throw new LogEndedError();
-    return found;
   }
 
   /** Removes what has expired by now; if that is much, it lets other work run, and all who ask meanwhile wait. */

@@ -20,6 +20,8 @@ export interface Verified {
   erased: number;
   /** Logs whose index has files. */
   indexes: number;
+  /** Recall of the indexes that have files, by some of their own vectors. */
+  readonly recall: { found: number; compared: number };
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
   /** Problems, one line each; empty if the database is sound. */
@@ -35,8 +37,9 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const pending = await pendingErasures(ports, (id) =>
     problems.push(`the record of the erasure ${id} is damaged`),
   );
+  const recall = { found: 0, compared: 0 };
   const unfinished = pending.length;
-  const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, unfinished, problems };
+  const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, recall, unfinished, problems };
   const named = new Set<string>();
   for await (const { logId } of allNames(ports.names)) named.add(logId);
   for await (const logId of allLogIds(ports.log)) {
@@ -44,6 +47,9 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   }
   for (const logId of await ports.indexes.stored()) {
     verified.indexes++;
+    const { found, compared } = await ports.indexes.measureRecall(logId);
+    recall.found += found;
+    recall.compared += compared;
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);

@@ -129,12 +129,4 @@ export class Pins {
   logsAcrossModels(logId: string): string[] {
     return this.all.map(({ modelVersion }) => inModelVersion(logId, modelVersion));
   }
-
-  /**
-   * Returns the ids of the copies that may have been begun of a log which has vectors of the pinned model. The
-   * pinned modelVersion's own copy is among them: the log may have moved to an earlier modelVersion of the same model.
-   */
-  staleCopiesOf(logId: string): string[] {
-    return new Pins(this.all.slice(1)).logsAcrossModels(logId).filter((copy) => copy !== logId);
-  }
 }

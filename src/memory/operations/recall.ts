@@ -1,7 +1,7 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
-import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
@@ -78,11 +78,15 @@ export async function recall(ports: Ports, request: RecallRequest) {
         const input = { text, field: "query", owner, deadlineMs, signal, onBegin } as const;
         return ports.modelVersions.embed(modelVersion, input);
       });
-    const queriesIn = queriesBy((modelVersion) => {
-      if (like === undefined) return texts.map((text) => ({ text, embedding: embed(modelVersion, text) }));
-      const { text, embedding } = like;
-      const isStored = modelVersion === like.modelVersion;
-      return [{ text, embedding: isStored ? Promise.resolve(embedding) : embed(modelVersion, text) }];
+    const queriesIn = onceForEach((modelVersion): Query[] => {
+      const asked = like === undefined ? texts : [like.text];
+      return asked.map((text) => {
+        const isStored = modelVersion === like?.modelVersion;
+        const embedding = isStored ? Promise.resolve(like.embedding) : embed(modelVersion, text);
+        // The log's end decides first: a log that has moved does not need its model any more.
+        embedding.catch(() => {});
+        return { text, embedding };
+      });
     });
     const { found, logs } = await searchAll(ports, { asked, timer, queriesIn, paid, signal });
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
@@ -129,20 +133,6 @@ function parse(ports: Ports, request: RecallRequest) {
 interface Query {
   readonly text: string;
   readonly embedding: Promise<Embedding>;
-}
-
-/** Makes the queries once for each model version that is met. */
-function queriesBy(make: (modelVersion: ModelVersion) => readonly Query[]) {
-  const made = new Map<ModelVersion, readonly Query[]>();
-  return (modelVersion: ModelVersion): readonly Query[] => {
-    const known = made.get(modelVersion);
-    if (known !== undefined) return known;
-    const queries = make(modelVersion);
-    // The log's end decides first: a log that has moved does not need its model any more.
-    for (const { embedding } of queries) embedding.catch(() => {});
-    made.set(modelVersion, queries);
-    return queries;
-  };
 }
 
 /** Inputs of one call that are the same for the searches of all its namespaces. */

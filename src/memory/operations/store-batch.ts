@@ -7,6 +7,7 @@ import { entryAt } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorize } from "../requests/authorize.js";
 import { memoryIdsLike } from "../requests/id.js";
+import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import { findMemories } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
@@ -14,7 +15,6 @@ import {
   answerByOptions,
   answerOf,
   asMemory,
-  contentOf,
   type MemoryRequest,
   type ParsedMemory,
   parseMemory,
@@ -74,10 +74,7 @@ export async function storeBatch(
       return found;
     },
     keyed: {
-      content: async () => {
-        const contents = await mapInTimeSlices(memories, ports.clock, contentOf);
-        return ["batch", ...contents.flat()];
-      },
+      content: () => contentOf(memories, ports),
       answerOf: claimAnswer,
       replay: async ({ id, kept }) => {
         const found = await findWritten(ports, scope, numbered(id), kept);
@@ -99,6 +96,20 @@ async function parseMemories(memories: readonly BatchMemory[], ports: Ports): Pr
   return mapInTimeSlices(memories, ports.clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => parseMemory(memory, ports)),
   );
+}
+
+async function contentOf(memories: readonly ParsedMemory[], { clock }: Ports): Promise<string[]> {
+  const content = await mapInTimeSlices(memories, clock, ({ text, metadata }) => [
+    text,
+    canonicalMetadata(metadata),
+  ]);
+  const askedOptions = memories.map(({ storeOptions }) => storeOptions?.asked ?? null);
+  const times = memories.map(({ eventAtMs }) => eventAtMs ?? null);
+  const more = [
+    ...(askedOptions.some((each) => each !== null) ? [JSON.stringify(askedOptions)] : []),
+    ...(times.some((each) => each !== null) ? [`event_time ${JSON.stringify(times)}`] : []),
+  ];
+  return ["batch", ...content.flat(), ...more];
 }
 
 /** Makes what a claim keeps. What could not be stored is tried again by the next call with the key. */

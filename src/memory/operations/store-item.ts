@@ -6,7 +6,7 @@ import type { Embedding } from "../ports/embedder.js";
 import type { Entry, Erased, Projected, Stored } from "../ports/log.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-secrets.js";
 import { parseSupersedes } from "../requests/id.js";
-import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { parseExternalId } from "../requests/namespace.js";
 import { parseLowestScore } from "../requests/recall-options.js";
 import { parseText } from "../requests/text.js";
@@ -98,7 +98,7 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
   const expiresAtMs = parsePastExpiry(expiry, nowMs);
   const asksNothing = externalId === undefined && expiry === undefined && similarAbove === undefined;
   if (asksNothing && supersedes.length === 0) return undefined;
-  const asked = [externalId, onConflict, expiry, supersedes, request.similarAbove, onSimilar];
+  const asked = [externalId, onConflict, expiry, supersedes, request.similarAbove].map((it) => it ?? null);
   return {
     externalId,
     onConflict: onConflict ?? "refuse",
@@ -107,13 +107,9 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
     isPast: expiresAtMs !== undefined && expiresAtMs <= nowMs,
     similarAbove,
     onSimilar,
-    asked: JSON.stringify(asked),
+    // As it was before there was this action: keys of then are still good.
+    asked: JSON.stringify(onSimilar === "store" ? asked : [...asked, onSimilar]),
   };
-}
-
-/** What two stores with one key are compared by. */
-export function contentOf({ text, metadata, storeOptions, eventAtMs }: ParsedMemory): string[] {
-  return [text, canonicalMetadata(metadata), storeOptions?.asked ?? "", String(eventAtMs ?? "")];
 }
 
 /** Makes what is written for a memory to store; `id` is that of the operation. */

@@ -1,7 +1,8 @@
 import { authorize } from "../requests/authorize.js";
+import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
 import type { PaidRequest, Ports } from "./ports.js";
-import { contentOf, type MemoryRequest, parseMemory, type StoredMemory, storeItem } from "./store-item.js";
+import { type MemoryRequest, parseMemory, type StoredMemory, storeItem } from "./store-item.js";
 import { onlyOf, write } from "./write.js";
 
 export interface StoreRequest extends PaidRequest, MemoryRequest {
@@ -24,14 +25,19 @@ export async function store(
   const memory = parseMemory(request, ports);
   const scope = scopeOf(request);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
-  const { unreadShare, redacted } = memory;
+  const { text, metadata, eventAtMs, storeOptions, unreadShare, redacted } = memory;
   const { results, replayed } = await write(ports, {
     request,
     scope,
     creates: true,
     itemsFor: (id) => [storeItem(ports, id, memory)],
     keyed: {
-      content: () => contentOf(memory),
+      content: () => [
+        text,
+        canonicalMetadata(metadata),
+        ...(storeOptions === undefined ? [] : [storeOptions.asked]),
+        ...(eventAtMs === undefined ? [] : [`event_time ${eventAtMs}`]),
+      ],
       answerOf: onlyOf,
       replay: async (answered) => [{ stored: answered }],
     },

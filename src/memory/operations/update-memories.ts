@@ -8,7 +8,7 @@ import { authorizeFree } from "../requests/authorize.js";
 import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
-import { canonicalMetadata, type JsonObject, parseMetadata } from "../requests/metadata.js";
+import { canonicalMetadata, isSame, type JsonObject, parseMetadata } from "../requests/metadata.js";
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory, superseded } from "../versions/current-version.js";
@@ -146,8 +146,9 @@ async function updateFrom(
     }
     // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
     await timeSlice.endIfOver();
-    const changed = wanted.change(parsed(memory.metadata));
-    if (canonicalMetadata(JSON.stringify(changed)) === canonicalMetadata(memory.metadata)) {
+    const before = parsed(memory.metadata);
+    const changed = wanted.change(before);
+    if (isSame(changed, before)) {
       unchanged++;
       return;
     }

@@ -71,7 +71,7 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
       return [{ ...updateItem(ports, { opId, scope, memory, wanted }), look }];
     },
     keyed: {
-      content: () => ["UpdateMemory", id, wanted.asked],
+      content: () => ["UpdateMemory", id, wanted.asked, "", ""],
       answerOf: (results) => {
         const { tokens, createdAtMs } = onlyOf(results);
         return { id, tokens, createdAtMs };
@@ -111,7 +111,8 @@ function parseChanges(
     metadata: request.metadata,
   };
   const { text, metadata, redacted } = handleSecrets(given, how);
-  const asked = [text, metadata, expiry, request.mask, merges, etag, eventAtMs];
+  const asked = [text, metadata, expiry, request.mask, merges, etag];
+  const more = eventAtMs === undefined ? [] : [eventAtMs];
   const nowMs = clock.wallMs();
   const expiresAtMs = changesExpiry ? (parsePastExpiry(expiry, nowMs) ?? null) : undefined;
   return {
@@ -120,7 +121,7 @@ function parseChanges(
     expiresAtMs,
     isPast: typeof expiresAtMs === "number" && expiresAtMs <= nowMs,
     eventAtMs: changesEvent ? (parseTimeOfYears("event_time", eventAtMs) ?? null) : undefined,
-    asked: canonicalMetadata(JSON.stringify(asked)),
+    asked: canonicalMetadata(JSON.stringify([...asked.map((it) => it ?? null), ...more])),
     redacted,
   };
 }

@@ -11,7 +11,7 @@ import type { Replica } from "../log/replica.js";
 import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import { entryAt, type Stored } from "../ports/log.js";
-import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
+import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
@@ -157,10 +157,7 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
 }
 
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
-interface Embedded {
-  readonly modelVersion: ModelVersion;
-  readonly embeddings: readonly (Embedding | undefined)[];
-}
+type Embeddings = readonly (Embedding | undefined)[];
 
 /** Writes the items of one attempt, which is undefined if no other one can write the same. */
 class Writer<A extends Pick<Answered, "tokens">> {
@@ -292,13 +289,13 @@ class Writer<A extends Pick<Answered, "tokens">> {
     let appending: Promise<void> = Promise.resolve();
     try {
       for (const group of inGroups(items)) {
-        const modelVersion = this.ports.namespaces.modelVersionOf(this.batch.scope);
-        const embedded = await this.#embed(group, modelVersion);
+        const embed = onceForEach((modelVersion) => this.#embed(group, modelVersion));
+        const guessed = await embed(this.ports.namespaces.modelVersionOf(this.batch.scope));
         await appending;
         await paid;
         // If it is too late for the caller, it is too late for the log.
         this.#signal?.throwIfAborted();
-        appending = this.#append(group, embedded);
+        appending = this.#append(group, { guessed, embed });
         // It is awaited below, when the next group is embedded.
         appending.catch(() => {});
       }
@@ -309,8 +306,8 @@ class Writer<A extends Pick<Answered, "tokens">> {
   }
 
   /** Embeds the texts of a group. */
-  async #embed(group: readonly Item<A>[], modelVersion: ModelVersion): Promise<Embedded> {
-    if (group.every(({ text }) => text === undefined)) return { modelVersion, embeddings: [] };
+  async #embed(group: readonly Item<A>[], modelVersion: ModelVersion): Promise<Embeddings> {
+    if (group.every(({ text }) => text === undefined)) return [];
     const { caller, deadlineMs } = this.batch.request;
     const signal = this.#signal;
     const asked = {
@@ -319,7 +316,7 @@ class Writer<A extends Pick<Answered, "tokens">> {
       deadlineMs: deadlineMs === undefined ? undefined : this.#embedUntilMs,
       ...(signal && { signal }),
     } as const;
-    const embeddings = await this.#timer.time("embed", (onBegin) =>
+    return this.#timer.time("embed", (onBegin) =>
       mapSome(group, EMBEDDING_MAX, async ({ id, text }) => {
         if (text === undefined) return undefined;
         try {
@@ -331,25 +328,25 @@ class Writer<A extends Pick<Answered, "tokens">> {
         }
       }),
     );
-    return { modelVersion, embeddings };
   }
 
-  async #append(group: readonly Item<A>[], guessed: Embedded): Promise<void> {
+  async #append(
+    group: readonly Item<A>[],
+    { guessed, embed }: { guessed: Embeddings; embed: (modelVersion: ModelVersion) => Promise<Embeddings> },
+  ): Promise<void> {
     const { request, scope, creates } = this.batch;
     const { namespaces, quota, clock } = this.ports;
     const isReady = ({ text }: Item<A>, embedding: Embedding | undefined) =>
       text === undefined || embedding !== undefined;
     // A namespace comes into being with a memory only.
-    if (!group.some((item, i) => isReady(item, guessed.embeddings[i]))) return;
+    if (!group.some((item, i) => isReady(item, guessed[i]))) return;
     const settled = new Map<string, PromiseSettledResult<Changed>>();
     /** The last entry that this attempt has tried to write for each item. */
     const made = new Map<string, Stored>();
     const nowMs = clock.wallMs();
     const entriesIn = async (replica: Replica) => {
-      const modelVersion = modelVersionOf(replica.logId);
       // The namespace may have moved to another model meanwhile.
-      const { embeddings } =
-        modelVersion === guessed.modelVersion ? guessed : await this.#embed(group, modelVersion);
+      const embeddings = await embed(modelVersionOf(replica.logId));
       await this.attempt?.confirm();
       const entries: (Stored | Conditional)[] = [];
       for (const [i, item] of group.entries()) {

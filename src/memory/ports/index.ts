@@ -36,6 +36,11 @@ export interface Indexes {
   marksOf(logId: string): Promise<readonly Mark[]>;
   /** Measures the files of an index, open or not, without checking that they are whole. */
   measureFiles(logId: string): Promise<IndexFiles>;
+  /**
+   * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
+   * among those found, no more broadly than searches are at first.
+   */
+  measureRecall(logId: string): Promise<RecallMeasured>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
   searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
@@ -238,6 +243,14 @@ export interface VectorQuery {
   readonly spare?: number | undefined;
   /** The memories that may be found; all when left out. */
   readonly among?: Among | undefined;
+}
+
+/** Result of comparing searches with exact ones. */
+export interface RecallMeasured {
+  /** Number of the nearest vectors that the searches found. */
+  readonly found: number;
+  /** Number of the nearest vectors. */
+  readonly compared: number;
 }
 
 /** Numbers of rows of a part of an index. */

@@ -28,6 +28,15 @@ export function baseOf(logId: string): string {
   return logId.split(MARK, 1)[0] as string;
 }
 
+/** Makes something once for each model version that is met. */
+export function onceForEach<T>(make: (modelVersion: ModelVersion) => T): (modelVersion: ModelVersion) => T {
+  const made = new Map<ModelVersion, T>();
+  return (modelVersion) => {
+    if (!made.has(modelVersion)) made.set(modelVersion, make(modelVersion));
+    return made.get(modelVersion) as T;
+  };
+}
+
 /** A model that a database was pinned to, and the model version of the logs that have its vectors. */
 export interface Pinned {
   readonly modelVersion: ModelVersion;

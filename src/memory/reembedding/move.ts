@@ -69,14 +69,18 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
   return copies.length > 0;
 }
 
-/** Finds the copies of a log that were begun for a model which is no longer pinned, and have not ended. */
+/**
+ * Finds the copies that were begun of a log which has vectors of the pinned model, and have not ended. The pinned model
+ * version's own copy may be among them: the log may have moved to an earlier model version of the same model.
+ */
 export async function staleCopiesOf(
   log: Pick<Log, "last">,
   { pins, logId }: { pins: Pins; logId: string },
 ): Promise<string[]> {
   const begun: string[] = [];
-  for (const copy of pins.staleCopiesOf(logId)) {
-    const last = await log.last(copy);
+  for (const { modelVersion } of pins.all.slice(1)) {
+    const copy = inModelVersion(logId, modelVersion);
+    const last = copy === logId ? undefined : await log.last(copy);
     if (last !== undefined && !isEnd(last.entry)) begun.push(copy);
   }
   return begun;

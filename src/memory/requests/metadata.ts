@@ -44,6 +44,16 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** True if two metadata are equal but for the order of keys. */
+export function isSame(a: Json, b: Json): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  const [ofA, ofB] = [a as JsonObject, b as JsonObject];
+  return keys.every((key) => Object.hasOwn(ofB, key) && isSame(ofA[key] as Json, ofB[key] as Json));
+}
+
 function check(value: Json, depth: number): void {
   if (typeof value === "number") checkNumber(value);
   if (typeof value === "string") expectWellFormed("metadata", value);

@@ -244,10 +244,6 @@ export class Search {
     return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
   }
 
-  get #superseded(): number[] {
-    return this.changes.flatMap(({ target, how }) => (how === "superseded" ? [target] : []));
-  }
-
   #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
     return this.searchable.sources(includeSuperseded);
   }
@@ -302,7 +298,10 @@ export class Search {
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
     if (showing.includeSuperseded === true) {
-      news.push(...this.#superseded.filter((each) => replacements.get(each) !== undefined));
+      const superseded = this.changes.filter(({ how }) => how === "superseded");
+      news.push(
+        ...superseded.flatMap(({ target }) => (replacements.get(target) === undefined ? [] : [target])),
+      );
     }
     const missing = news.filter((sequence) => !isFound(sequence));
     this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;
@@ -311,7 +310,8 @@ export class Search {
 
   /** True if a memory that was found may still be shown. */
   #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
-    return includeSuperseded || !this.#superseded.includes(sequence);
+    const isHidden = ({ target, how }: Change) => target === sequence && how === "superseded";
+    return includeSuperseded || !this.changes.some(isHidden);
   }
 
   /** Searches the vectors, as broadly as the order needs. */

@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/concurrency/clock.js";
 import { Selection } from "../../../src/index/fields/selection.js";
 import { eraseUnreadable, openIndexes } from "../../../src/index/open.js";
 import type { VectorRow } from "../../../src/index/vectors/chunk.js";
-import type { RecallMeasured } from "../../../src/index/vectors/expansion-tuner.js";
+import type { RecallMeasured } from "../../../src/memory/ports/index.js";
 import { aMemory } from "../../contract/samples.js";
 import { filesIn, openUsearch, openVectors, type VectorsOptions, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";

@@ -130,6 +130,7 @@ describe("wiping vectors in a snapshot", () => {
     await index.add(more);
     await index.settled();
     await index.close();
+    expect(await vectors.measureRecall("i1")).toMatchObject({ found: expect.any(Number) });
     const again = openIndex();
     expect(await again.restore()).toEqual({ sequence: 3300, opId: "op3300", wiped: [] });
     expect(again.size).toBe(300);

@@ -6,7 +6,13 @@ export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
   readonly supersededBy?: string | undefined;
   /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
   readonly words?: number | undefined;
-  readonly explanation?: Explanation | undefined;
+  /** Reasons for its place, as the contract has them. */
+  readonly explanation?:
+    | (Pick<Placed, "rank" | "matched" | "recency"> & {
+        readonly weight: number;
+        readonly fit?: number | undefined;
+      })
+    | undefined;
   /** Place among several queries of the one that it fits best. */
   readonly queryIndex?: number | undefined;
   /** Its namespace, in a recall of several. */
@@ -14,15 +20,6 @@ export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
   /** Memories created just before and after it, each the oldest first; undefined if none were asked for. */
   readonly before?: readonly Shown[] | undefined;
   readonly after?: readonly Shown[] | undefined;
-}
-
-/** Reasons for a result's place, as the contract has them. */
-export interface Explanation {
-  readonly rank: number;
-  readonly weight: number;
-  readonly matched: readonly string[];
-  readonly fit?: number | undefined;
-  readonly recency?: number | undefined;
 }
 
 /** Merges what several searches found into the `limit` best, best first; of equals, the older comes first. */
