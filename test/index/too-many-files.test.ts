@@ -8,7 +8,6 @@ import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { rowOf, Segment } from "../../src/index/segment.js";
 import { newPath, SegmentFile } from "../../src/index/segment-file.js";
-import { TextIndex } from "../../src/index/text-index.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "./vectors/built.js";
 
@@ -28,8 +27,8 @@ afterAll(async () => {
 function newIndex(): LogIndex {
   const onTrouble = (error: unknown) => expect(error).toBeUndefined();
   const files = new LogFiles({ folder, logId: LOG_ID, quietMs: 1, onTrouble });
-  const text = new TextIndex({ files, clock: systemClock, fileBytesMin: 1, onTrouble });
-  return new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files });
+  const options = { files, clock: systemClock, fileBytesMin: 1, onTrouble };
+  return new LogIndex({ ...options, vectors: vectors.open(LOG_ID, files) });
 }
 
 test.each([
