@@ -11,7 +11,7 @@ import type {
   VectorQuery,
 } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
-import { type Row, rowOf, Segment } from "./segment.js";
+import { type Row, readRow, Segment } from "./segment.js";
 import { newPath, type Range, SegmentFile } from "./segment-file.js";
 import type { VectorPart } from "./vectors/usearch-index.js";
 
@@ -256,7 +256,7 @@ export class LogIndex implements Index {
     let built: Row[] = [];
     const timeSlice = new TimeSlice(this.options.clock, TOKENISED_MS);
     for (const [i, row] of rows.entries()) {
-      if (!this.#unadded.has(row.sequence)) built.push(rowOf(row));
+      if (!this.#unadded.has(row.sequence)) built.push(readRow(row));
       const isLast = i === rows.length - 1;
       if (!isLast && !timeSlice.isOver) continue;
       const range = { after: from, upto: isLast ? upto : row.sequence };

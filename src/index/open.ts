@@ -171,8 +171,7 @@ class SegmentIndexes implements Indexes {
   }
 
   async inEventOrder(indexes: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
-    const times = (await segmentsOf(indexes)).map(({ times }) => times);
-    return inTimeSlices(firstByEventTime(times, among, order), this.options.clock);
+    return inTimeSlices(firstByEventTime(await segmentsOf(indexes), among, order), this.options.clock);
   }
 
   async eventTimesOf(indexes: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {

@@ -1,6 +1,6 @@
 import type { Among } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { lowerBound, type Range } from "../rows/lower-bound.js";
 
 /** Selected rows of a segment. */
 export interface SelectedRows {
@@ -77,7 +77,7 @@ export class Selection implements Among {
   }
 }
 
-function rangeIn({ sequences }: SelectedRows, first: number, last: number): { from: number; to: number } {
+function rangeIn({ sequences }: SelectedRows, first: number, last: number): Range {
   return { from: lowerBound(sequences, first), to: lowerBound(sequences, last + 1) };
 }
 

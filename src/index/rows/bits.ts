@@ -1,3 +1,5 @@
+import type { Range } from "./lower-bound.js";
+
 /** A set of row numbers below a limit; each word holds 32 of them. */
 export class Bits {
   constructor(
@@ -90,11 +92,6 @@ export class Bits {
     if (to < 32 * i + 32) word &= ~(-1 << (to - 32 * i));
     return word;
   }
-}
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 function onesIn(word: number): number {

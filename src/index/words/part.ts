@@ -1,20 +1,15 @@
 import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import type { Bits } from "../rows/bits.js";
 import { postingOf, removeRow } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import type { Memories } from "../rows/memories.js";
 import { mergeArrays, type WordArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
 /** Approximate bytes of the objects that hold a part's arrays. */
 const OBJECT_BYTES = 2048;
 
-/** A segment as its words are searched. A row's living bit is cleared when it is removed from the words. */
-export interface WordSegment {
-  /** Log number of each row, ascending. */
-  readonly sequences: Float64Array;
-  readonly live: Bits;
-  /** Number of living rows. As it only falls, a change shows a search that something it found may be gone. */
-  readonly living: number;
+/** A segment as its words are searched. */
+export interface WordSegment extends Memories {
   readonly words: WordPart;
 }
 
