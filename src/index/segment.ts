@@ -1,10 +1,11 @@
 import type { IndexRow } from "../memory/ports/index.js";
-import { FieldPart } from "./fields/field-part.js";
+import { FieldPart, mergeFields } from "./fields/field-part.js";
 import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { rowOf } from "./rows/memories.js";
 import type { Filed, Overwriting, Range } from "./segment-file.js";
+import { mergeWords } from "./words/merge.js";
 import { WordPart } from "./words/part.js";
 import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
@@ -77,15 +78,11 @@ export class Segment implements Filed {
     yield;
     const inputs = <P>(partOf: (segment: Segment) => P): MergeInput<P>[] =>
       segments.map((segment, i) => ({ part: partOf(segment), newRowOf: newRows[i] as Int32Array }));
-    const words = yield* WordPart.merged(
-      inputs((segment) => segment.words),
-      rows,
-    );
+    const ofWords = inputs((segment) => segment.words.arrays);
+    const words = new WordPart(yield* mergeWords(ofWords, rows));
     yield;
-    const fields = yield* FieldPart.merged(
-      inputs((segment) => segment.fields),
-      rows,
-    );
+    const ofFields = inputs((segment) => segment.fields.arrays);
+    const fields = yield* mergeFields(ofFields, rows);
     const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
     const range = { after: first.range.after, upto: last.range.upto };
     // Some rows may have been removed since they were counted.

@@ -1,8 +1,8 @@
-import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
+import type { FlatArrays, Overwritten } from "../flat.js";
 import { postingOf, removeRow } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import type { Memories } from "../rows/memories.js";
-import { mergeArrays, type WordArrays } from "./merge.js";
+import type { WordArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
 /** Approximate bytes of the objects that hold a part's arrays. */
@@ -29,15 +29,6 @@ export class WordPart {
 
   static of(rows: readonly RowWords[]): WordPart {
     return new WordPart(buildArrays(rows));
-  }
-
-  /**
-   * Merges parts into one with this number of rows. Rows that are removed from an input meanwhile may be in the
-   * result, wholly or in part, and must be removed there, too.
-   */
-  static *merged(inputs: readonly MergeInput<WordPart>[], rows: number): Generator<void, WordPart> {
-    const merging = inputs.map(({ part, newRowOf }) => ({ part: part.arrays, newRowOf }));
-    return new WordPart(yield* mergeArrays(merging, rows));
   }
 
   /** Number of a word; -1 if no row has it. */
