@@ -32,16 +32,6 @@ export class Selection implements Among {
     return this.#listed;
   }
 
-  /** The highest log number; undefined if there is none. */
-  get last(): number | undefined {
-    let highest: number | undefined;
-    for (const { sequences, rows } of this.parts) {
-      const last = sequences[rows.last()];
-      if (last !== undefined && !(highest !== undefined && highest > last)) highest = last;
-    }
-    return highest;
-  }
-
   has(sequence: number): boolean {
     for (const { sequences, rows } of this.parts) {
       if (!((sequences[0] as number) <= sequence && sequence <= (sequences.at(-1) as number))) continue;

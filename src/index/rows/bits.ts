@@ -36,13 +36,6 @@ export class Bits {
     return listed;
   }
 
-  /** Returns its last row, -1 if it has none. */
-  last(): number {
-    let i = this.words.length - 1;
-    while (i >= 0 && this.words[i] === 0) i--;
-    return i < 0 ? -1 : 32 * i + 31 - Math.clz32(this.words[i] as number);
-  }
-
   remove(row: number): void {
     const at = row >>> 5;
     this.words[at] = (this.words[at] as number) & ~(1 << (row & 31));
