@@ -23,10 +23,11 @@ export function* scoreWords(
   for (const segment of segments) {
     const { words, live } = segment;
     const { postings, lengths } = words.arrays;
-    const own = asked.flatMap((sequence): Scored[] => {
+    const own: Scored[] = [];
+    for (const sequence of asked) {
       const row = rowOf(segment, sequence);
-      return row < 0 ? [] : [{ sequence, score: 0, words: [], row, live }];
-    });
+      if (row >= 0) own.push({ sequence, score: 0, words: [], row, live });
+    }
     scored.push(...own);
     if (own.length === 0) continue;
     let lookups = 0;
