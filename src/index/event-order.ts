@@ -1,31 +1,31 @@
 import type { Among, EventOrder, Happened } from "../memory/ports/index.js";
 import { Best } from "./rows/best.js";
+import type { Memories } from "./rows/memories.js";
+
+/** A segment, and when each of its memories happened. */
+export type Times = Pick<Memories, "sequences" | "live"> & {
+  readonly fields: { readonly arrays: { readonly events: Float64Array } };
+};
 
 /** Memories looked at before other work may run. */
 const SLICE = 4_096;
-
-/** Memories in the order of the log, when each happened, and which of them were not removed. */
-export interface Times {
-  readonly sequences: Float64Array;
-  readonly events: Float64Array;
-  readonly live: { has(row: number): boolean };
-}
 
 /**
  * Finds the first `limit` of some memories in the order of their event times. It looks at all of them, and yields often.
  * Rows that were removed are left out: another part may have their memory.
  */
 export function* firstByEventTime(
-  parts: readonly Times[],
+  segments: readonly Times[],
   among: Among,
   { isNewestFirst, behind, limit }: EventOrder,
 ): Generator<void, Happened[]> {
   const sign = isNewestFirst ? -1 : 1;
   const first = new Best(limit);
-  const slices = parts.flatMap((part) => slicesOf(part));
+  const slices = segments.flatMap((segment) => slicesOf(segment));
   // Most memories happened in the order of the log: from its other end each would be better than all before it.
   if (isNewestFirst) slices.reverse();
-  for (const { sequences, events, live, from, to } of slices) {
+  for (const { sequences, fields, live, from, to } of slices) {
+    const { events } = fields.arrays;
     const wanted = among.between(sequences[from] as number, sequences[to - 1] as number);
     for (let i = 0, row = from; i < wanted.length && row < to; row++) {
       const sequence = sequences[row] as number;
@@ -42,10 +42,10 @@ export function* firstByEventTime(
   return first.sorted().map(({ number, score }) => ({ sequence: sign * number, atMs: -sign * score }));
 }
 
-function slicesOf(times: Times) {
-  const { length } = times.sequences;
+function slicesOf({ sequences, fields, live }: Times) {
+  const { length } = sequences;
   return Array.from({ length: Math.ceil(length / SLICE) }, (_, i) => {
     const from = i * SLICE;
-    return { ...times, from, to: Math.min(length, from + SLICE) };
+    return { sequences, fields, live, from, to: Math.min(length, from + SLICE) };
   });
 }

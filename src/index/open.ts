@@ -21,7 +21,7 @@ import type {
 import { firstByEventTime } from "./event-order.js";
 import { selectRows } from "./fields/select-rows.js";
 import { LogFiles, type LogFilesOptions } from "./log-files.js";
-import { LogIndex } from "./log-index.js";
+import { LogIndex, type LogIndexOptions } from "./log-index.js";
 import { Segment } from "./segment.js";
 import {
   eraseOthers,
@@ -33,14 +33,15 @@ import {
   removedIn,
   SegmentFile,
 } from "./segment-file.js";
-import { TextIndex, type TextIndexOptions } from "./text-index.js";
 import { removeFrom, type SegmentArrays } from "./vectors/keys.js";
 import type { Vectors } from "./vectors/usearch.js";
 import { findWords } from "./words/find.js";
 import { sampleOf } from "./words/sample.js";
 import { scoreWords } from "./words/score.js";
 
-export interface IndexesOptions extends Omit<TextIndexOptions, "files">, Pick<LogFilesOptions, "quietMs"> {
+export interface IndexesOptions
+  extends Omit<LogIndexOptions, "vectors" | "files" | "onClosed">,
+    Pick<LogFilesOptions, "quietMs"> {
   readonly vectors: Vectors;
   /** Folder of the files, one in it for each log; nothing else may be there. */
   readonly folder: string;
@@ -94,11 +95,10 @@ class SegmentIndexes implements Indexes {
     const { options } = this;
     const onWritten = () => void this.#evict().catch(options.onTrouble);
     const files = new LogFiles({ ...options, folder, logId, onWritten });
-    const text = new TextIndex({ ...options, files });
     const onClosed = (index: LogIndex) => {
       if (this.#open.get(logId) === index) this.#open.delete(logId);
     };
-    return new LogIndex({ vectors: options.vectors.open(logId, files), text, files, onClosed });
+    return new LogIndex({ ...options, vectors: options.vectors.open(logId, files), files, onClosed });
   }
 
   async discard(logId: string): Promise<void> {
@@ -171,8 +171,7 @@ class SegmentIndexes implements Indexes {
   }
 
   async inEventOrder(indexes: readonly Index[], among: Among, order: EventOrder): Promise<Happened[]> {
-    const times = (await segmentsOf(indexes)).map(({ times }) => times);
-    return inTimeSlices(firstByEventTime(times, among, order), this.options.clock);
+    return inTimeSlices(firstByEventTime(await segmentsOf(indexes), among, order), this.options.clock);
   }
 
   async eventTimesOf(indexes: readonly Index[], sequences: readonly number[]): Promise<Map<number, number>> {

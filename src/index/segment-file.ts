@@ -204,19 +204,15 @@ export class SegmentFile {
         await mapSome(runs, WRITES_AT_ONCE, ({ from, to }) => this.#writeBlocks(file, from, to));
         await this.#writeChecksums(file);
       });
+      if (rows.length === 0) return;
       // After a crash, the rows that do not live any more are overwritten again.
-      if (rows.length > 0) await this.#overwriteRows(rows);
+      const { rowBytes } = this.graph as GraphLayout;
+      const zeros = new Uint8Array(rowBytes);
+      await opened(graphPath(this.path), "r+", async (file) => {
+        for (const row of rows) await writeAt(file, zeros, ROWS_FROM + row * rowBytes);
+      });
     });
     return this.#overwriting;
-  }
-
-  /** Overwrites rows of the graph's file. */
-  async #overwriteRows(rows: readonly number[]): Promise<void> {
-    const { rowBytes } = this.graph as GraphLayout;
-    const zeros = new Uint8Array(rowBytes);
-    await opened(graphPath(this.path), "r+", async (file) => {
-      for (const row of rows) await writeAt(file, zeros, ROWS_FROM + row * rowBytes);
-    });
   }
 
   /** Writes its manifest, which may be of an earlier moment. */

@@ -1,11 +1,11 @@
 import type { IndexRow } from "../memory/ports/index.js";
-import type { Times } from "./event-order.js";
-import { FieldPart } from "./fields/field-part.js";
+import { FieldPart, mergeFields } from "./fields/field-part.js";
 import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput } from "./flat.js";
 import { Bits } from "./rows/bits.js";
-import { lowerBound } from "./rows/lower-bound.js";
+import { rowOf } from "./rows/memories.js";
 import type { Filed, Overwriting, Range } from "./segment-file.js";
+import { mergeWords } from "./words/merge.js";
 import { WordPart } from "./words/part.js";
 import { type RowWords, rowWordsOf } from "./words/row-words.js";
 
@@ -19,7 +19,7 @@ export interface Row {
   readonly fields: RowFields;
 }
 
-export function rowOf({ sequence, memory }: IndexRow): Row {
+export function readRow({ sequence, memory }: IndexRow): Row {
   if (memory === undefined) throw new Error(`the words of memory ${sequence} are missing`);
   return { sequence, words: rowWordsOf(memory.text), fields: rowFieldsOf(memory) };
 }
@@ -78,15 +78,11 @@ export class Segment implements Filed {
     yield;
     const inputs = <P>(partOf: (segment: Segment) => P): MergeInput<P>[] =>
       segments.map((segment, i) => ({ part: partOf(segment), newRowOf: newRows[i] as Int32Array }));
-    const words = yield* WordPart.merged(
-      inputs((segment) => segment.words),
-      rows,
-    );
+    const ofWords = inputs((segment) => segment.words.arrays);
+    const words = new WordPart(yield* mergeWords(ofWords, rows));
     yield;
-    const fields = yield* FieldPart.merged(
-      inputs((segment) => segment.fields),
-      rows,
-    );
+    const ofFields = inputs((segment) => segment.fields.arrays);
+    const fields = yield* mergeFields(ofFields, rows);
     const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
     const range = { after: first.range.after, upto: last.range.upto };
     // Some rows may have been removed since they were counted.
@@ -130,17 +126,12 @@ export class Segment implements Filed {
   }
 
   has(sequence: number): boolean {
-    return this.#rowOf(sequence) >= 0;
-  }
-
-  /** The times at which its memories happened. */
-  get times(): Times {
-    return { sequences: this.sequences, events: this.fields.arrays.events, live: this.live };
+    return rowOf(this, sequence) >= 0;
   }
 
   /** The time at which a memory happened; undefined if it does not live here. */
   eventAtMsOf(sequence: number): number | undefined {
-    return this.fields.arrays.events[this.#rowOf(sequence)];
+    return this.fields.arrays.events[rowOf(this, sequence)];
   }
 
   /** Lists its memories that were removed since it had these living rows. */
@@ -152,7 +143,7 @@ export class Segment implements Filed {
 
   /** Overwrites a memory in all arrays; false if it does not live here. */
   remove(sequence: number, { ranges }: Overwriting): boolean {
-    const row = this.#rowOf(sequence);
+    const row = rowOf(this, sequence);
     if (row < 0) return false;
     const overwritten = (array: Flat, from: number, to: number) => {
       if (from < to) ranges.push({ array, from, to });
@@ -163,12 +154,6 @@ export class Segment implements Filed {
     this.fields.remove(row, overwritten);
     this.living--;
     return true;
-  }
-
-  #rowOf(sequence: number): number {
-    if (sequence <= this.range.after || sequence > this.range.upto) return -1;
-    const row = lowerBound(this.sequences, sequence);
-    return this.sequences[row] === sequence && this.live.has(row) ? row : -1;
   }
 }
 

@@ -15,6 +15,10 @@ function first(parts: readonly Times[], among: Selection, order: EventOrder, bet
   }
 }
 
+function partOf(sequences: Float64Array, events: Float64Array): Times {
+  return { sequences, fields: { arrays: { events } }, live: Bits.all(sequences.length) };
+}
+
 /** Memories in parts that lie one behind the other, as segments do, and some of them. */
 function filled(count: number, seed: number) {
   const chance = chanceOf(seed);
@@ -25,11 +29,12 @@ function filled(count: number, seed: number) {
     all.push({ sequence, atMs: (chance.below(count / 2) - 20) * 1_000 });
   }
   const cut = chance.below(count);
-  const parts = [all.slice(0, cut), all.slice(cut)].map((some) => ({
-    sequences: Float64Array.from(some, ({ sequence }) => sequence),
-    events: Float64Array.from(some, ({ atMs }) => atMs),
-    live: Bits.all(some.length),
-  }));
+  const parts = [all.slice(0, cut), all.slice(cut)].map((some) =>
+    partOf(
+      Float64Array.from(some, ({ sequence }) => sequence),
+      Float64Array.from(some, ({ atMs }) => atMs),
+    ),
+  );
   const some = all.filter(() => chance.next() < 0.7);
   return { parts, some, among: Selection.of(Float64Array.from(some, ({ sequence }) => sequence)) };
 }
@@ -50,13 +55,10 @@ describe("memories in the order of their event times", () => {
   });
 
   test("of indexes of the same range are none of them left out", () => {
-    const partOf = (...numbers: readonly number[]) => ({
-      sequences: Float64Array.from(numbers),
-      events: Float64Array.from(numbers),
-      live: Bits.all(numbers.length),
-    });
+    const ofNumbers = (...numbers: readonly number[]) =>
+      partOf(Float64Array.from(numbers), Float64Array.from(numbers));
     // The second index has what others superseded, and the first has lost the rows of these.
-    const parts = [partOf(1, 3, 4, 8, 9), partOf(2, 5, 7)];
+    const parts = [ofNumbers(1, 3, 4, 8, 9), ofNumbers(2, 5, 7)];
     const among = Selection.of(Float64Array.of(1, 2, 4, 5, 7, 9));
     const found = first(parts, among, { isNewestFirst: false, limit: 10 });
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 4, 5, 7, 9]);
@@ -69,12 +71,7 @@ describe("memories in the order of their event times", () => {
     const events = Float64Array.from({ length: count }, (_, i) => i);
     let turns = 0;
     const order = { isNewestFirst: true, limit: 101 };
-    const found = first(
-      [{ sequences, events, live: Bits.all(count) }],
-      Selection.of(sequences),
-      order,
-      () => turns++,
-    );
+    const found = first([partOf(sequences, events)], Selection.of(sequences), order, () => turns++);
     expect(found.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 101 }, (_, i) => count - 1 - i));
     expect(turns).toBeGreaterThan(10);
   });

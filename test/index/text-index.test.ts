@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
-import { TextIndex } from "../../src/index/text-index.js";
+import { LogIndex } from "../../src/index/log-index.js";
 import { aMemory } from "../contract/samples.js";
+import { plainIndex } from "../memory/plain-index.js";
 
-function anIndex(): TextIndex {
+function anIndex(): LogIndex {
   const onTrouble = (error: unknown) => {
     throw error;
   };
   const files = new LogFiles({ logId: "0123456789abcdef", onTrouble });
-  return new TextIndex({ clock: systemClock, files, mergedAtOnceBytes: 0, onTrouble });
+  const vectors = plainIndex();
+  return new LogIndex({ vectors, clock: systemClock, files, mergedAtOnceBytes: 0, onTrouble });
 }
 
 const rowsOf = (from: number, count: number) =>
@@ -18,22 +20,24 @@ const rowsOf = (from: number, count: number) =>
     return { sequence: from + i, memory: aMemory({ text }) };
   });
 
+const markOf = (sequence: number) => ({ sequence, opId: `op${sequence}` });
+
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a text index that is emptied", () => {
+describe("an index that is emptied", () => {
   test("gets nothing back from merges that are under way or due", async () => {
     // Every slice of work takes longer than it may, so that other work runs after each step.
     let nowMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
     for (let turns = 0; turns < 20; turns++) {
       const index = anIndex();
-      await index.add(rowsOf(1, 60));
-      void index.add(rowsOf(61, 20));
+      await index.add(rowsOf(1, 60), markOf(60));
+      void index.add(rowsOf(61, 20), markOf(80));
       for (let turn = 0; turn < turns; turn++) await systemClock.yield();
       await index.reset();
-      await index.add(rowsOf(1, 3));
+      await index.add(rowsOf(1, 3), markOf(3));
       await index.settled();
       expect(index.size, `after ${turns} turns`).toBe(3);
     }

@@ -6,9 +6,8 @@ import { afterAll, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
-import { rowOf, Segment } from "../../src/index/segment.js";
+import { readRow, Segment } from "../../src/index/segment.js";
 import { newPath, SegmentFile } from "../../src/index/segment-file.js";
-import { TextIndex } from "../../src/index/text-index.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "./vectors/built.js";
 
@@ -28,8 +27,8 @@ afterAll(async () => {
 function newIndex(): LogIndex {
   const onTrouble = (error: unknown) => expect(error).toBeUndefined();
   const files = new LogFiles({ folder, logId: LOG_ID, quietMs: 1, onTrouble });
-  const text = new TextIndex({ files, clock: systemClock, fileBytesMin: 1, onTrouble });
-  return new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files });
+  const options = { files, clock: systemClock, fileBytesMin: 1, onTrouble };
+  return new LogIndex({ ...options, vectors: vectors.open(LOG_ID, files) });
 }
 
 test.each([
@@ -58,7 +57,7 @@ test("an index is not lost by a removal from a file that could not be written", 
   const files = new LogFiles({ folder, logId: LOG_ID, onTrouble: (error) => void troubles.push(error) });
   const lost: unknown[] = [];
   files.onLost = (segment) => void lost.push(segment);
-  const row = rowOf({ sequence: 1, memory: aMemory({ text: "kept" }) });
+  const row = readRow({ sequence: 1, memory: aMemory({ text: "kept" }) });
   const segment = Segment.of({ after: 0, upto: 1 }, [row]);
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   vi.mocked(fs.open).mockRejectedValueOnce(full);

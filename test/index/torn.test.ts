@@ -14,7 +14,6 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
-import { TextIndex } from "../../src/index/text-index.js";
 import type { IndexRow } from "../../src/memory/ports/index.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "./vectors/built.js";
@@ -52,16 +51,15 @@ function indexIn(place: string) {
     onTrouble: (error: unknown) => void troubles.push(error),
   };
   const files = new LogFiles(own);
-  const text = new TextIndex({ ...own, files });
-  return { text, index: new LogIndex({ vectors: vectors.open(LOG_ID, files), text, files }), troubles };
+  return { index: new LogIndex({ ...own, vectors: vectors.open(LOG_ID, files), files }), troubles };
 }
 
 /** Writes the files of an index with all memories. */
 async function fill(place: string): Promise<void> {
-  const { index, text, troubles } = indexIn(place);
+  const { index, troubles } = indexIn(place);
   await index.add(rows, { sequence: ROWS, opId: "last" });
   // Whatever is merged is merged now.
-  await text.settled();
+  await index.settled();
   await index.close({ keeps: true });
   expect(troubles).toEqual([]);
 }

@@ -2,7 +2,6 @@ import { type Clock, systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
-import { TextIndex } from "../../src/index/text-index.js";
 import type { Vectors } from "../../src/index/vectors/usearch.js";
 import type { Index, Indexes } from "../../src/memory/ports/index.js";
 import { plainIndex } from "./plain-index.js";
@@ -37,8 +36,7 @@ export function unsavedIndexes(
   const indexes: Indexes = {
     open: (logId) => {
       const files = new LogFiles({ logId, onTrouble });
-      const text = new TextIndex({ clock, files, onTrouble });
-      const index = new LogIndex({ vectors: vectors.open(logId, files), text, files });
+      const index = new LogIndex({ vectors: vectors.open(logId, files), files, clock, onTrouble });
       const listed = { logId, index, closed: 0 };
       const close = index.close.bind(index);
       index.close = async (how) => {

@@ -12,21 +12,12 @@ const VERSION = 1;
  * times are given anew. What happened when it was stored has that time as its event time.
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
-  const count = await checkExport(source, {
-    format: FORMAT,
-    version: VERSION,
-    what: "an export of recalld",
-    count: "count",
-  });
-  for await (const line of source.lines()) {
-    // The first and the last line are about the export.
-    if (line.number === 1 || line.number > count + 1) continue;
-    yield memoryOf("text" in line ? line.text : "", `line ${line.number}`);
-  }
+  const framing = { format: FORMAT, version: VERSION, what: "an export of recalld", count: "count" } as const;
+  for await (const { text, place } of linesOf(source, framing)) yield memoryOf(text, place);
 }
 
 /** Reads the line of a memory. */
-export function memoryOf(line: string, place: string): Read {
+function memoryOf(line: string, place: string): Read {
   const memory = parsedObject(line) ?? {};
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
   const { event_time: eventTime = memory.created_at } = memory;
@@ -42,6 +33,15 @@ export function memoryOf(line: string, place: string): Read {
     ...(typeof expireTime === "string" && { expireTime }),
     ...(typeof eventTime === "string" && { eventTime }),
   };
+}
+
+/** Lists the lines between the first and the last of an export, once all of it has its checksum. */
+async function* linesOf(source: Source, framing: Framing): AsyncGenerator<{ text: string; place: string }> {
+  const count = await checkExport(source, framing);
+  for await (const line of source.lines()) {
+    if (line.number === 1 || line.number > count + 1) continue;
+    yield { text: "text" in line ? line.text : "", place: `line ${line.number}` };
+  }
 }
 
 /** The first and the last line of an export. */
@@ -97,18 +97,11 @@ export const ACCOUNT_VERSION = 1;
  * with its checksum. Each memory goes into the namespace that it was in, and else is as `readRecalld` reads it.
  */
 export async function* readAccount(source: Source): AsyncGenerator<Read> {
-  const count = await checkExport(source, {
-    format: ACCOUNT_FORMAT,
-    version: ACCOUNT_VERSION,
-    what: "an export of all namespaces of recalld",
-    count: "lines",
-  });
+  const what = "an export of all namespaces of recalld";
+  const framing = { format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, what, count: "lines" } as const;
   /** Namespace of the export that the line is in; undefined between two of them. */
   let namespace: string | undefined;
-  for await (const line of source.lines()) {
-    // The first and the last line are about all of it.
-    if (line.number === 1 || line.number > count + 1) continue;
-    const [text, place] = ["text" in line ? line.text : "", `line ${line.number}`];
+  for await (const { text, place } of linesOf(source, framing)) {
     if (namespace === undefined) namespace = namespaceIn(text, place);
     else if (isEnd(text)) namespace = undefined;
     else yield { ...memoryOf(text, place), namespace };

@@ -30,13 +30,7 @@ export class FieldPart {
   /** Builds a part of a few rows at once. */
   static of(rows: readonly RowFields[]): FieldPart {
     const sources = rows.map((row, i) => ({ part: arraysOf(row), newRowOf: Int32Array.of(i) }));
-    return toEnd(build(sources, rows.length));
-  }
-
-  /** Merges parts. Rows may be removed from them while it waits; then they are to be removed from the result. */
-  static *merged(inputs: readonly MergeInput<FieldPart>[], rows: number): Generator<void, FieldPart> {
-    const sources = inputs.map(({ part, newRowOf }) => ({ part: part.arrays, newRowOf }));
-    return yield* build(sources, rows);
+    return toEnd(mergeFields(sources, rows.length));
   }
 
   /** Erases a row: its values' lists lose it, and values and paths that only it had are overwritten. */
@@ -76,7 +70,11 @@ function arraysOf({ createdAtMs, updatedAtMs, eventAtMs, parents, starts, keys }
   return { parents, starts, keys, counts, offsets, postings, ...times };
 }
 
-function* build(sources: readonly MergeInput<Source>[], rows: number): Generator<void, FieldPart> {
+/** Merges parts. Rows may be removed from them while it waits; then they are to be removed from the result. */
+export function* mergeFields(
+  sources: readonly MergeInput<Source>[],
+  rows: number,
+): Generator<void, FieldPart> {
   const nodes = yield* mergeNodes(sources);
   const forward = yield* forwardOf(nodes, rows);
   const created = yield* mergeColumn(sources, (part) => part.created, new Float64Array(rows));

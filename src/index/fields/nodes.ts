@@ -1,4 +1,5 @@
 import type { Lists } from "../rows/inverted.js";
+import type { Range } from "../rows/lower-bound.js";
 import { KIND, type WrittenNodes } from "./keys.js";
 
 /**
@@ -33,11 +34,6 @@ export function firstNode(nodes: Nodes, key: Uint8Array, { from, to }: Range, sk
 export function findNode(nodes: Nodes, key: Uint8Array, range: Range, skips?: Skips): number | undefined {
   const node = nextLiving(nodes.counts, firstNode(nodes, key, range, skips), range.to, skips);
   return node < range.to && compareKeys(nodes, node, alone(key), 0) === 0 ? node : undefined;
-}
-
-export interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Numbers of dead nodes, each with one up to which all are dead: searches of one tree come to the same ones. */

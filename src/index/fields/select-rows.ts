@@ -3,10 +3,11 @@ import { finderOf } from "../../memory/requests/find-bytes.js";
 import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
 import { isRemoved, rowIn } from "../rows/inverted.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { lowerBound, type Range } from "../rows/lower-bound.js";
+import { type Memories, rowOf } from "../rows/memories.js";
 import type { FieldPart } from "./field-part.js";
 import { ELEMENT, followedBy, KIND, keyOf, kindOf } from "./keys.js";
-import { findNode, firstNode, type Nodes, nextLiving, type Range, type Skips } from "./nodes.js";
+import { findNode, firstNode, type Nodes, nextLiving, type Skips } from "./nodes.js";
 import { Selection } from "./selection.js";
 
 /** Rows or values looked at before other work may run. */
@@ -17,10 +18,7 @@ const SLICE_RANGES = 64;
 const SLICE_BYTES = 1 << 18;
 
 /** The part of a segment that filters read. */
-export interface FieldSegment {
-  readonly sequences: Float64Array;
-  readonly live: Bits;
-  readonly living: number;
+export interface FieldSegment extends Memories {
   readonly fields: FieldPart;
 }
 
@@ -94,12 +92,12 @@ function findOf({ field, test }: { field: Field; test: Test }, ids: Ids): Find {
 /** Finds memories by the ids that a test lists. All have an id. */
 function findIds(test: Test, ids: Ids): Find {
   const sought = test.op === "in" ? [...test.values].flatMap((id) => ids.get(id) ?? []) : [];
-  return function* ({ sequences }, into) {
+  return function* (segment, into) {
     if (test.op === "exists") into.invert();
     for (const [i, sequence] of sought.entries()) {
       if (i % SLICE_RANGES === SLICE_RANGES - 1) yield;
-      const row = lowerBound(sequences, sequence);
-      if (sequences[row] === sequence) into.add(row);
+      const row = rowOf(segment, sequence);
+      if (row >= 0) into.add(row);
     }
   };
 }

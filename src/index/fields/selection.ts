@@ -1,6 +1,6 @@
 import type { Among } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { lowerBound, type Range } from "../rows/lower-bound.js";
 
 /** Selected rows of a segment. */
 export interface SelectedRows {
@@ -30,16 +30,6 @@ export class Selection implements Among {
   get sequences(): Float64Array {
     this.#listed ??= this.between(0, Number.POSITIVE_INFINITY);
     return this.#listed;
-  }
-
-  /** The highest log number; undefined if there is none. */
-  get last(): number | undefined {
-    let highest: number | undefined;
-    for (const { sequences, rows } of this.parts) {
-      const last = sequences[rows.last()];
-      if (last !== undefined && !(highest !== undefined && highest > last)) highest = last;
-    }
-    return highest;
   }
 
   has(sequence: number): boolean {
@@ -77,7 +67,7 @@ export class Selection implements Among {
   }
 }
 
-function rangeIn({ sequences }: SelectedRows, first: number, last: number): { from: number; to: number } {
+function rangeIn({ sequences }: SelectedRows, first: number, last: number): Range {
   return { from: lowerBound(sequences, first), to: lowerBound(sequences, last + 1) };
 }
 

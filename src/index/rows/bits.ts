@@ -1,3 +1,5 @@
+import type { Range } from "./lower-bound.js";
+
 /** A set of row numbers below a limit; each word holds 32 of them. */
 export class Bits {
   constructor(
@@ -32,13 +34,6 @@ export class Bits {
       }
     }
     return listed;
-  }
-
-  /** Returns its last row, -1 if it has none. */
-  last(): number {
-    let i = this.words.length - 1;
-    while (i >= 0 && this.words[i] === 0) i--;
-    return i < 0 ? -1 : 32 * i + 31 - Math.clz32(this.words[i] as number);
   }
 
   remove(row: number): void {
@@ -90,11 +85,6 @@ export class Bits {
     if (to < 32 * i + 32) word &= ~(-1 << (to - 32 * i));
     return word;
   }
-}
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 function onesIn(word: number): number {

@@ -1,5 +1,5 @@
 import type { Flat, FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import { lowerBound } from "./lower-bound.js";
+import { lowerBound, type Range } from "./lower-bound.js";
 
 /** Postings and terms that are merged before other work may run: some tens of microseconds. */
 const SLICE = 8_192;
@@ -29,12 +29,6 @@ export interface Inverted extends Lists {
   readonly forward: Uint32Array;
 }
 
-/** Places of a term's postings: from one to before another. */
-interface Places {
-  readonly from: number;
-  readonly to: number;
-}
-
 export function postingOf(row: number, note: number): number {
   return row * NOTES + note;
 }
@@ -53,7 +47,7 @@ export function isRemoved(posting: number): boolean {
 }
 
 /** Places of a term's postings, those of removed rows included. */
-export function placesOf({ offsets }: Lists, term: number): Places {
+export function placesOf({ offsets }: Lists, term: number): Range {
   return { from: offsets[term] as number, to: offsets[term + 1] as number };
 }
 
@@ -101,7 +95,7 @@ export function countDown({ counts }: Lists, term: number, { overwritten, died }
  * Removes the row of a place from its list, and leaves all others where they are: a few bytes change, however long the
  * list is. Returns the end of the places that were overwritten.
  */
-function removePosting(postings: Uint32Array, place: number, { from, to }: Places): number {
+function removePosting(postings: Uint32Array, place: number, { from, to }: Range): number {
   const repeated = postingOf(rowIn(postings[place] as number), REMOVED);
   const before = postingOf(place > from ? rowIn(postings[place - 1] as number) : 0, REMOVED);
   postings[place] = before;

@@ -1,3 +1,9 @@
+/** Places, rows or nodes from one to before another. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
  * Lower bound: index of the first value >= `least` among ascending ones from `from` to before `to`, which are all when
  * left out; else `to`.
@@ -5,7 +11,7 @@
 export function lowerBound(
   values: Uint32Array | Float64Array,
   least: number,
-  { from = 0, to = values.length }: { readonly from?: number; readonly to?: number } = {},
+  { from = 0, to = values.length }: Partial<Range> = {},
 ): number {
   let [low, high] = [from, to];
   while (low < high) {

@@ -1,5 +1,5 @@
 import type { IndexRow } from "../../memory/ports/index.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { lowerBound, type Range } from "../rows/lower-bound.js";
 import { keyOf, parseKey, placesOf, VECTORS_MAX } from "./keys.js";
 import { peakOf, quantize } from "./quantize.js";
 
@@ -129,7 +129,7 @@ export class Chunk {
   }
 
   /** Moves rows, from one to before another; returns their number. */
-  #move({ from, to }: { from: number; to: number }, place: number): number {
+  #move({ from, to }: Range, place: number): number {
     this.keys.copyWithin(place, from, to);
     for (const numbers of [this.vectors, this.quantized]) {
       numbers.copyWithin(place * this.dimensions, from * this.dimensions, to * this.dimensions);

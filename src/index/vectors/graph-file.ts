@@ -13,8 +13,7 @@ const HEADER_BYTES = 40;
 const LEVEL_BYTES = 2;
 const KEY_BYTES = 8;
 const LINK_BYTES = 4;
-/** Bytes of links read at a time, and number of rows. */
-const WINDOW_BYTES = 1 << 22;
+/** Number of rows read at a time. All nodes of the largest segment take some 8 MB. */
 const WINDOW_ROWS = 1024;
 /** Key of a slot that nothing holds: as many bits are set as a key has. */
 const FREE_KEY = 2 ** 64;
@@ -143,11 +142,8 @@ function* rowsIn(fd: number, { rows, rowBytes }: Shape): Generator<[slot: number
 
 /** Computes the checksum of all of a graph's file but its rows. */
 function frameOf(fd: number, { bytes, rows, rowBytes }: Shape): number {
-  let sum = crc32(read(fd, 0, ROWS_FROM));
-  for (let at = ROWS_FROM + rows * rowBytes; at < bytes; at += WINDOW_BYTES) {
-    sum = crc32(read(fd, at, Math.min(WINDOW_BYTES, bytes - at)), sum);
-  }
-  return sum;
+  const rowsTo = ROWS_FROM + rows * rowBytes;
+  return crc32(read(fd, rowsTo, bytes - rowsTo), crc32(read(fd, 0, ROWS_FROM)));
 }
 
 function onFile<T>(path: string, flags: "r" | "r+", work: (fd: number) => T): T {
@@ -175,30 +171,17 @@ function readKeys(fd: number, { bytes, rows, rowBytes }: Shape): Float64Array {
   const levelsFrom = headFrom + HEAD_BYTES + HEADER_BYTES;
   const levels = read(fd, levelsFrom, rows * LEVEL_BYTES);
   const keys = new Float64Array(rows);
-  const nodes = slidingOver(fd, bytes);
-  let from = levelsFrom + rows * LEVEL_BYTES;
+  const nodesFrom = levelsFrom + rows * LEVEL_BYTES;
+  const nodes = read(fd, nodesFrom, bytes - nodesFrom);
+  let at = 0;
   for (let slot = 0; slot < rows; slot++) {
     const level = levels.readInt16LE(slot * LEVEL_BYTES);
-    const node = nodes(from, KEY_BYTES + LEVEL_BYTES);
-    if (node.readInt16LE(KEY_BYTES) !== level) throw unknown(`node ${slot} has another level`);
-    keys[slot] = Number(node.readBigUInt64LE(0));
-    from += KEY_BYTES + LEVEL_BYTES + base + level * upper;
+    if (nodes.readInt16LE(at + KEY_BYTES) !== level) throw unknown(`node ${slot} has another level`);
+    keys[slot] = Number(nodes.readBigUInt64LE(at));
+    at += KEY_BYTES + LEVEL_BYTES + base + level * upper;
   }
-  if (from !== bytes) throw unknown(`${bytes - from} bytes are left`);
+  if (at !== nodes.length) throw unknown(`${nodes.length - at} bytes are left`);
   return keys;
-}
-
-/** Reads consecutive pieces of a file through a window. */
-function slidingOver(fd: number, end: number): (from: number, bytes: number) => Buffer {
-  let windowFrom = 0;
-  let window: Buffer = Buffer.alloc(0);
-  return (from, bytes) => {
-    if (from < windowFrom || from + bytes > windowFrom + window.length) {
-      windowFrom = from;
-      window = read(fd, from, Math.min(WINDOW_BYTES, Math.max(0, end - from)));
-    }
-    return window.subarray(from - windowFrom, from - windowFrom + bytes);
-  };
 }
 
 function read(fd: number, from: number, bytes: number): Buffer {

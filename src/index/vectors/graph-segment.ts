@@ -32,7 +32,6 @@ export class GraphSegment implements Filed {
   /** Number of its vectors that were removed since its files were written. */
   removed = 0;
   #compact: Promise<Int8Array> | undefined;
-  #compactRows: Int8Array | undefined;
 
   /** Opens files, which must be whole; the path is without their endings. */
   constructor(
@@ -102,7 +101,8 @@ export class GraphSegment implements Filed {
     this.gone.add(sequence);
     this.removed += places.length;
     this.size--;
-    if (this.#compactRows !== undefined) this.#overwrite(this.#compactRows, sequence);
+    // Whoever asks for them learns of a failure to read them.
+    this.#compact?.then((rows) => this.#overwrite(rows, sequence)).catch(() => {});
     return true;
   }
 
@@ -119,7 +119,6 @@ export class GraphSegment implements Filed {
     const { path, graph, arrays } = this;
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
     const rows = await this.threads.reader.call("compact", asked);
-    this.#compactRows = rows;
     for (const sequence of this.gone) this.#overwrite(rows, sequence);
     return rows;
   }

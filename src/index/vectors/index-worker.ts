@@ -2,10 +2,11 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { basename } from "node:path";
 import { workerData } from "node:worker_threads";
-import { exactSearch, type Index, MetricKind } from "usearch";
+import type { Index } from "usearch";
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
 import type { RecallMeasured } from "../../memory/ports/index.js";
 import { unlessTooMany } from "../segment-file.js";
+import { compare } from "./compare.js";
 import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
 import {
@@ -124,9 +125,7 @@ function search({ path, dimensions, vector, count }: Search): Matches {
 function searchExactly({ path, dimensions, vector, count }: Search): Matches {
   const best: { key: number; distance: number }[] = [];
   for (const { keys, vectors } of vectorsIn(path, dimensions)) {
-    const wanted = Math.min(count, keys.length);
-    if (wanted === 0) continue;
-    const near = exactSearch(vectors, vector, dimensions, wanted, MetricKind.Cos, 1);
+    const near = compare(vectors, vector, { count });
     for (const [i, row] of near.keys.entries()) {
       best.push({ key: keys[Number(row)] as number, distance: near.distances[i] as number });
     }

@@ -49,7 +49,8 @@ export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Pro
 /** A chunk whose vectors were compared as int8. */
 interface Scanned {
   readonly chunk: Chunk;
-  readonly bounds: Bounds;
+  /** Lowest product that two vectors may have whose cosine is at least this. */
+  readonly lowestProduct: (cosine: number) => number;
   /** Highest product of int8 that a vector may have that was not compared as float32. */
   readonly highest: number;
   /** Keys of those that were compared as float32: rows move when others are removed. */
@@ -82,24 +83,29 @@ class TailSearch {
     const all = rows ? gather(quantized, rows, dimensions) : quantized.subarray(0, many * dimensions);
     const found = compare(all, this.#query.numbers, { count: wanted, metric: MetricKind.IP });
     const nearest = Uint32Array.from(found.keys, rows ? (i) => rows[Number(i)] as number : Number);
-    const bounds = new Bounds(this.#query, chunk);
+    const lowestProduct = lowestProductIn(chunk, this.#query);
     const product = (i: number) => 1 - (found.distances[i] as number);
     // The highest product comes first. Those that are compared at first raise what the others must have.
     let compared = 0;
     for (const end of [this.asked.count, wanted]) {
       const from = compared;
-      const needed = bounds.lowestProduct(this.#known);
+      const needed = lowestProduct(this.#known);
       while (compared < end && product(compared) >= needed) compared++;
       this.#compareRows(chunk, nearest.subarray(from, compared));
     }
     const keys = new Set<number>();
     for (let i = 0; i < compared; i++) keys.add(chunk.keys[nearest[i] as number] as number);
-    this.#scanned.push({ chunk, bounds, highest: product(Math.min(compared, wanted - 1)), compared: keys });
+    this.#scanned.push({
+      chunk,
+      lowestProduct,
+      highest: product(Math.min(compared, wanted - 1)),
+      compared: keys,
+    });
   }
 
   /** Lists the chunks that may have more of the nearest than the scan has found. */
   undecided(): Scanned[] {
-    return this.#scanned.filter(({ bounds, highest }) => highest >= bounds.lowestProduct(this.#known));
+    return this.#scanned.filter(({ lowestProduct, highest }) => highest >= lowestProduct(this.#known));
   }
 
   /** Compares all vectors of a chunk as float32, but those that were. */
@@ -157,23 +163,13 @@ class TailSearch {
   }
 }
 
-/** What the products of a chunk's quantised vectors and a query's tell about the cosines of the exact ones. */
-class Bounds {
-  readonly #angle: number;
-  readonly #shortest: number;
-  readonly #longest: number;
-
-  constructor(query: Quantized, { angle, shortest, longest }: Chunk) {
-    this.#angle = query.angle + angle;
-    this.#shortest = query.length * Math.min(shortest, longest);
-    this.#longest = query.length * longest;
-  }
-
-  /** Lowest product that two vectors may have whose cosine is at least this. */
-  lowestProduct(cosine: number): number {
-    const quantized = Math.cos(Math.min(Math.PI, angleOf(cosine) + this.#angle)) - ROUNDING_ERROR;
-    return quantized * (quantized > 0 ? this.#shortest : this.#longest);
-  }
+/** Returns what tells the lowest product of int8 that a vector of a chunk may have by the cosine that it has at least. */
+function lowestProductIn({ angle, shortest, longest }: Chunk, query: Quantized): (cosine: number) => number {
+  return (cosine) => {
+    const farthest = Math.min(Math.PI, angleOf(cosine) + query.angle + angle);
+    const quantized = Math.cos(farthest) - ROUNDING_ERROR;
+    return quantized * query.length * (quantized > 0 ? Math.min(shortest, longest) : longest);
+  };
 }
 
 function angleOf(cosine: number): number {

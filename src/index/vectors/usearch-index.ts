@@ -1,13 +1,29 @@
-import { MemoryError } from "../../errors.js";
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import type { Clock } from "../../concurrency/clock.js";
+import { WorkerLostError } from "../../concurrency/worker-client.js";
+import { MemoryError, unavailable } from "../../errors.js";
 import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../memory/ports/index.js";
-import type { Found as FoundFile } from "../segment-file.js";
-import type { VectorRow } from "./chunk.js";
+import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
+import type { LogFiles } from "../log-files.js";
+import { Bits } from "../rows/bits.js";
+import {
+  type Found as FoundFile,
+  type GraphLayout,
+  graphPath,
+  newPath,
+  SegmentFile,
+} from "../segment-file.js";
+import type { Chunk, VectorRow } from "./chunk.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
-import type { GraphSegment } from "./graph-segment.js";
+import type { DescribedGraph } from "./graph-file.js";
+import { GraphSegment } from "./graph-segment.js";
 import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
+import type { IndexThreads } from "./index-thread.js";
+import type { SegmentArrays } from "./keys.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
-import { Segments, type SegmentsOptions } from "./segments.js";
 import { Tail } from "./tail.js";
 
 /**
@@ -16,7 +32,36 @@ import { Tail } from "./tail.js";
  */
 const HITS_PER_MEMORY = 4;
 
-export interface IndexOptions extends SegmentsOptions {
+/** Pause after a failure to write a segment, such as a full disk. */
+const PAUSE_MS = 30_000;
+/** Longest wait between two sealings in no hurry: after a long one, the tail would take long to search. */
+const WAIT_MS_MAX = 15_000;
+/** Multiple of the rows that make a sealing due above which it does not wait. */
+const HURRY = 4;
+/** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
+const SLICE_ROWS = 1024;
+/** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
+const HURRY_ROWS = 16_384;
+
+export interface SealingOptions {
+  /** Number of vectors up to which nothing is sealed. */
+  readonly exactRowsMax: number;
+  /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
+  readonly tailRowsMax: number;
+  /** Number of vectors of a segment from which on the next one begins. */
+  readonly segmentRowsMax: number;
+  /** Share of a core that sealing few memories may take: what is in no hurry waits. */
+  readonly sealingShare: number;
+  readonly timer: StepTimer<SharedStep>;
+  /** Called when a segment cannot be written or searched; it is tried again. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export interface IndexOptions extends IndexThreads, SealingOptions {
+  readonly dimensions: number;
+  /** The log's files; without a folder for them, nothing is sealed. */
+  readonly files: LogFiles;
+  readonly clock: Pick<Clock, "yield">;
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
   /** Called when a served search was compared with an exact one. */
@@ -31,40 +76,60 @@ interface Asked {
   readonly among: Among | undefined;
 }
 
+/** Sources of a new segment. */
+interface Sealing {
+  /** Segment that it replaces. */
+  readonly base: GraphSegment | undefined;
+  readonly chunks: readonly Chunk[];
+  /** Called before the graph's file is written. */
+  onWriting(): void;
+}
+
 /** The vectors of one log's memories, as the log's index uses them. */
 export type VectorPart = Omit<UsearchIndex, "settled">;
 
 /** The vectors of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
 export class UsearchIndex {
   readonly #tail: Tail;
-  readonly #segments: Segments;
   readonly #tuner = new ExpansionTuner();
-  #closed = false;
+  /** Error of the last sealing, if it failed. */
+  #failure: unknown;
+  readonly #closing = new AbortController();
+  /** The sealed segments. The last one grows by being replaced, until the next one begins. */
+  #segments: readonly GraphSegment[] = [];
+  #sealing: Promise<void> | undefined;
+  /** Settles when the sealing under way has written its files, if it has begun to: a removed memory may be in them. */
+  #writing: Promise<unknown> | undefined;
+  /** Memories that were removed since the sealing under way began. */
+  readonly #removed = new Set<number>();
+  /** Time before which no sealing begins that is in no hurry. */
+  #sealAtMs = 0;
+  /** Searches under way. */
+  readonly #readings = new Set<Promise<unknown>>();
 
   constructor(private readonly options: IndexOptions) {
     this.#tail = new Tail(options.dimensions);
-    this.#segments = new Segments(this.#tail, options);
   }
 
   get size(): number {
-    return this.#tail.size + this.#segments.sum("size");
+    return this.#tail.size + this.#sum("size");
   }
 
   get bytes(): number {
-    return this.#tail.bytes + this.#segments.sum("bytes");
+    return this.#tail.bytes + this.#sum("bytes");
   }
 
   get rowCounts(): RowCounts {
-    const removed = this.#segments.sum("removed");
-    return { tail: this.#tail.rows, removed, behind: this.#segments.behind };
+    const behind = Math.max(0, this.#tail.rows - this.#tailRowsMax({ waits: true }));
+    return { tail: this.#tail.rows, removed: this.#sum("removed"), behind };
   }
 
   get error(): number {
-    return this.#segments.all.length > 0 ? GRAPH_ERROR : EXACT_ERROR;
+    return this.isExact ? EXACT_ERROR : GRAPH_ERROR;
   }
 
   get isExact(): boolean {
-    return this.#segments.all.length === 0;
+    return this.#segments.length === 0;
   }
 
   get waiting(): number {
@@ -75,12 +140,29 @@ export class UsearchIndex {
    * Fills the empty index from those of its files that are whole and follow each other; returns the number of the last
    * entry that they cover.
    */
-  restore(found: readonly FoundFile[]): Promise<number> {
-    return this.#segments.restore(found);
+  async restore(all: readonly FoundFile[]): Promise<number> {
+    const { dimensions, files } = this.options;
+    for (const found of all) {
+      const { after, upto, graph } = found.manifest;
+      if (after !== this.#upto || graph?.dimensions !== dimensions) break;
+      const read = await readWhole(found, this.options);
+      if (this.#closing.signal.aborted || read === undefined) break;
+      const { arrays, file } = read;
+      const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, this.options);
+      this.#segments = [...this.#segments, segment];
+      files.keep(segment, file, found);
+    }
+    return this.#upto;
   }
 
-  reset(): Promise<void> {
-    return this.#segments.reset();
+  /** Empties the index, the tail at once as well: none of it is sealed any more. */
+  async reset(): Promise<void> {
+    // A segment that was published afterwards would hold what is about to be read again.
+    while (this.#sealing !== undefined) await this.#sealing;
+    const all = this.#segments;
+    this.#segments = [];
+    this.#tail.clear();
+    await this.#close(all);
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
@@ -90,24 +172,32 @@ export class UsearchIndex {
   async add(rows: readonly VectorRow[]): Promise<void> {
     for (const { vectors } of rows) this.#check(vectors);
     for (const row of rows) this.#tail.add(row);
-    this.#segments.sealIfDue();
-    while (this.#isBehind && this.#segments.sealing !== undefined) await this.#segments.sealing;
+    this.#sealIfDue();
+    while (this.#isBehind && this.#sealing !== undefined) await this.#sealing;
     // The memories are here, but more would not fit into the process.
-    if (this.#isBehind && this.#segments.failure !== undefined) throw this.#segments.failure;
+    if (this.#isBehind && this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Removes memories; resolves when they are overwritten in all files. */
   async remove(sequences: readonly number[]): Promise<void> {
     this.#tail.remove(sequences);
-    const removed = this.#segments.remove(sequences);
-    this.#segments.sealIfDue();
+    const { files } = this.options;
+    for (const sequence of sequences) if (this.#sealing !== undefined) this.#removed.add(sequence);
+    const writing = this.#writing;
+    const removed = files.remove("vectors", this.#segments, sequences);
+    this.#sealIfDue();
     await removed;
+    if (writing === undefined) return;
+    await Promise.allSettled([writing]);
+    // If it failed, its file may have been left.
+    await files.overwrite(new Map());
   }
 
   /** A long memory has many vectors, which may fill the first places, so more are looked for until there are enough. */
   async search(query: VectorQuery): Promise<Hit[]> {
     const { vector, among } = query;
     this.#check([vector]);
-    const vectors = this.#tail.rows + this.#segments.sum("vectors");
+    const vectors = this.#tail.rows + this.#sum("vectors");
     const limit = Math.min(query.limit, this.size, among?.size ?? query.limit);
     if (limit === 0) return [];
     // Only a memory with several vectors can take the places of others.
@@ -122,7 +212,7 @@ export class UsearchIndex {
     for (let depth = limit + spare; ; depth *= 4) {
       const count = Math.min(depth, depthMax);
       const asked = { vector: copy, limit, count, among };
-      const found = await this.#segments.reading((segments) => this.#nearest(segments, asked));
+      const found = await this.#reading((segments) => this.#nearest(segments, asked));
       const { hits, memories } = firstOf(found, limit);
       if (memories >= limit || found.all || count === depthMax) return hits;
     }
@@ -130,16 +220,15 @@ export class UsearchIndex {
 
   /** Waits until all that is due is sealed. */
   async settled(): Promise<void> {
-    while (this.#segments.sealing !== undefined) await this.#segments.sealing;
+    while (this.#sealing !== undefined) await this.#sealing;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#segments.close();
-  }
-
-  get #isBehind(): boolean {
-    return this.#tail.bytes > this.options.backlogBytesMax;
+    this.#closing.abort(new Error("the index is closed"));
+    await this.#sealing;
+    const all = this.#segments;
+    this.#segments = [];
+    await this.#close(all);
   }
 
   /**
@@ -173,7 +262,7 @@ export class UsearchIndex {
       for (const segment of segments) {
         const asked = { path: segment.path, dimensions: vector.length, vector, count: CHECKED };
         const matches = await background.call("searchExactly", asked).catch((error: unknown) => {
-          if (this.#segments.all.includes(segment)) throw error;
+          if (this.#segments.includes(segment)) throw error;
         });
         // Its files were replaced meanwhile.
         if (matches === undefined) return undefined;
@@ -185,11 +274,195 @@ export class UsearchIndex {
   }
 
   #check(vectors: readonly Float32Array[]): void {
-    if (this.#closed) throw new Error("the index is closed");
+    if (this.#closing.signal.aborted) throw new Error("the index is closed");
     if (this.fits(vectors)) return;
     // USearch would accept numbers that are not finite, and then find them first.
     throw new MemoryError("internal", `not finite vectors of ${this.options.dimensions} numbers`);
   }
+
+  /** Runs work on the present segments, whose files and memory are there until it ends. */
+  #reading<T>(work: (segments: readonly GraphSegment[]) => Promise<T>): Promise<T> {
+    const reading = work(this.#segments).finally(() => this.#readings.delete(reading));
+    this.#readings.add(reading);
+    return reading;
+  }
+
+  #sum(what: "size" | "vectors" | "removed" | "bytes"): number {
+    let sum = 0;
+    for (const segment of this.#segments) sum += segment[what];
+    return sum;
+  }
+
+  get #isBehind(): boolean {
+    return this.#tail.bytes > this.options.backlogBytesMax;
+  }
+
+  /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
+  #sealIfDue(): void {
+    const { folder } = this.options.files;
+    if (folder === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
+    const waits = performance.now() < this.#sealAtMs;
+    const gappy = this.#segments.find(({ isGappy }) => isGappy);
+    const isLong = this.#tail.rows > this.#tailRowsMax({ waits });
+    if (isLong && !(waits && this.#failure !== undefined)) this.#begin(folder, this.#lastWithSpace);
+    else if (gappy !== undefined && !waits) this.#begin(folder, gappy, { rows: 0 });
+  }
+
+  /** Number of vectors of the tail above which they are sealed; a larger one after a sealing a moment ago. */
+  #tailRowsMax({ waits }: { waits: boolean }): number {
+    const { exactRowsMax, tailRowsMax } = this.options;
+    return this.#segments.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1);
+  }
+
+  /** Number of the last entry that they cover. */
+  get #upto(): number {
+    return this.#segments.at(-1)?.range.upto ?? 0;
+  }
+
+  /** The last segment, if it has room. */
+  get #lastWithSpace(): GraphSegment | undefined {
+    const last = this.#segments.at(-1);
+    const free = this.options.segmentRowsMax - (last?.vectors ?? 0);
+    return free >= this.options.tailRowsMax ? last : undefined;
+  }
+
+  #begin(
+    folder: string,
+    base: GraphSegment | undefined,
+    { rows = this.options.segmentRowsMax - (base?.vectors ?? 0) } = {},
+  ): void {
+    this.#removed.clear();
+    const startMs = performance.now();
+    this.#sealing = this.#seal(folder, base, rows)
+      .then(
+        () => {
+          this.#failure = undefined;
+          const waitMs = (performance.now() - startMs) / this.options.sealingShare;
+          this.#sealAtMs = performance.now() + Math.min(waitMs, WAIT_MS_MAX);
+        },
+        (error) => this.#pause(error),
+      )
+      .finally(() => {
+        this.#sealing = undefined;
+        this.#sealIfDue();
+      });
+  }
+
+  async #seal(folder: string, base: GraphSegment | undefined, rows: number): Promise<void> {
+    const chunks = rows > 0 ? this.#tail.freeze(rows) : [];
+    let drop = false;
+    try {
+      const write = () => this.#write(folder, { base, chunks, onWriting });
+      const onWriting = () => (this.#writing = writing);
+      const writing = this.options.timer.time("seal", write);
+      const sealed = await writing.finally(() => (this.#writing = undefined));
+      // Searches with a filter have needed them before, and the next one would wait for them.
+      const isFiltered = this.#segments.some(({ isCompact }) => isCompact) && sealed.vectors > 0;
+      if (isFiltered && !this.#closing.signal.aborted)
+        await sealed.compactRows().catch(this.options.onTrouble);
+      const place = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
+      this.#segments = this.#segments.toSpliced(place, base === undefined ? 0 : 1, sealed);
+      drop = true;
+    } finally {
+      this.#tail.thaw({ drop });
+    }
+    if (base === undefined) return;
+    await this.#close([base]);
+    await this.options.files.erase([base]);
+  }
+
+  /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
+  async #write(folder: string, sealing: Sealing): Promise<GraphSegment> {
+    const { files, buildInTurn } = this.options;
+    const { base, chunks } = sealing;
+    const path = newPath(folder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    let sealed: GraphSegment;
+    const overwriting = { ranges: [], rows: [] };
+    try {
+      const { graph, ...places } = await buildInTurn(() => this.#build(path, sealing));
+      const arrays = { live: Bits.all(places.keys.length).words, ...places };
+      const after = base?.range.after ?? this.#upto;
+      const range = { after, upto: chunks.at(-1)?.upto ?? base?.range.upto ?? after };
+      sealed = new GraphSegment(path, range, graph, arrays, this.options);
+    } catch (error) {
+      // After a failure, such as a full disk, the file is useless and takes room.
+      await rm(graphPath(path), { force: true });
+      throw error;
+    }
+    for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
+    try {
+      await files.write(sealed, SegmentFile.of(sealed, path));
+      if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
+      return sealed;
+    } catch (error) {
+      sealed.close();
+      throw error;
+    }
+  }
+
+  /** Writes a graph with the memories of a segment and of some chunks; throws if the index is closed. */
+  async #build(path: string, { base, chunks, onWriting }: Sealing): Promise<DescribedGraph> {
+    const { dimensions, background } = this.options;
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const gone = base === undefined ? [] : [...base.gone];
+    await background.call("begin", { dimensions, path: base?.path, gone, anew: base?.isGappy });
+    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
+    const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
+    for (const chunk of chunks) {
+      for (const { keys, vectors } of slicesOf(chunk)) {
+        signal.throwIfAborted();
+        await background.call("add", { keys, vectors, threads }, { transfer: [vectors.buffer] });
+      }
+    }
+    signal.throwIfAborted();
+    onWriting();
+    return background.call("write", { path: graphPath(path), gone: [...this.#removed] });
+  }
+
+  #pause(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    for (const segment of this.#segments) if (!existsSync(segment.path)) this.options.files.onLost(segment);
+    // A lost thread is replaced at once, but not one after another.
+    const isLost = error instanceof WorkerLostError && this.#failure === undefined;
+    this.#sealAtMs = performance.now() + (isLost ? 0 : PAUSE_MS);
+    this.#failure = unavailable("an index file of this namespace could not be written", error);
+    this.options.onTrouble(error);
+  }
+
+  /** Closes segments that no search begins to use any more. */
+  async #close(segments: readonly GraphSegment[]): Promise<void> {
+    await Promise.allSettled(this.#readings);
+    for (const segment of segments) segment.close();
+  }
+}
+
+/**
+ * Copies a chunk's vectors, all at once, because rows move when others are removed. What is removed from it meanwhile
+ * is removed from the graph later.
+ */
+function slicesOf({ dimensions, keys, vectors, rows }: Chunk) {
+  return Array.from({ length: Math.ceil(rows / SLICE_ROWS) }, (_, i) => {
+    const [from, to] = [i * SLICE_ROWS, Math.min(rows, (i + 1) * SLICE_ROWS)];
+    return {
+      keys: BigUint64Array.from(keys.subarray(from, to), BigInt),
+      vectors: vectors.slice(from * dimensions, to * dimensions),
+    };
+  });
+}
+
+/** Reads the arrays of a segment; undefined if its files are damaged or missing. */
+export async function readWhole(
+  found: FoundFile,
+  { clock, reader }: Pick<IndexOptions, "clock" | "reader">,
+): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
+  const read = await SegmentFile.read<SegmentArrays>(found, clock);
+  if (read === undefined) return undefined;
+  const { slots, live, sums } = read.arrays;
+  const graph = found.manifest.graph as GraphLayout;
+  const isWhole = await reader.call("check", { path: graphPath(found.path), graph, slots, live, sums });
+  return isWhole ? read : undefined;
 }
 
 function inOrder(hits: Hit[]): Hit[] {

@@ -6,8 +6,13 @@ import type { LogFiles } from "../log-files.js";
 import { type Found, graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
 import { openIndexThread } from "./index-thread.js";
-import { readWhole, type SealingOptions } from "./segments.js";
-import { type IndexOptions, UsearchIndex, type VectorPart } from "./usearch-index.js";
+import {
+  type IndexOptions,
+  readWhole,
+  type SealingOptions,
+  UsearchIndex,
+  type VectorPart,
+} from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
 const EXACT_ROWS_MAX = 20_480;

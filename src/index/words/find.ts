@@ -10,6 +10,7 @@ import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
 import { noteIn, placesOf, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
+import { rowOf } from "../rows/memories.js";
 import type { WordSegment } from "./part.js";
 import { hashOf } from "./row-words.js";
 import { gainOf, Norms, rarityOf, WEIGHTS } from "./scoring.js";
@@ -121,14 +122,8 @@ function* findBest(
   if (spare.length < SPARE_MAX) spare.push(table);
   const matches = search.best.sorted().map(({ number, score }) => ({ sequence: number, score }));
   const isUnchanged = segments.every((segment, i) => segment.living === living[i]);
-  return isUnchanged ? matches : matches.filter(({ sequence }) => lives(segments, sequence));
-}
-
-function lives(segments: readonly WordSegment[], sequence: number): boolean {
-  return segments.some(({ sequences, live }) => {
-    const row = lowerBound(sequences, sequence);
-    return sequences[row] === sequence && live.has(row);
-  });
+  const lives = ({ sequence }: WordMatch) => segments.some((segment) => rowOf(segment, sequence) >= 0);
+  return isUnchanged ? matches : matches.filter(lives);
 }
 
 /** True if some of these memories may be in a segment. */

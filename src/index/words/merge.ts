@@ -13,11 +13,12 @@ export interface WordArrays extends Inverted {
 }
 
 /**
- * Merges the arrays of parts by their sorted dictionaries. The new rows of one part ascend; those of several may
- * alternate. Rows may be removed from the parts between two yields: no word is read across a yield, and one
- * that died since its key was noted has no postings.
+ * Merges the arrays of parts by their sorted dictionaries into those of one with this number of rows. The new rows of one
+ * part ascend; those of several may alternate. Rows that are removed from a part between two yields may be in the result,
+ * wholly or in part, and must be removed there, too: no word is read across a yield, and one that died since its key was
+ * noted has no postings.
  */
-export function* mergeArrays(
+export function* mergeWords(
   inputs: readonly MergeInput<WordArrays>[],
   rows: number,
 ): Generator<void, WordArrays> {

@@ -1,20 +1,15 @@
-import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
-import type { Bits } from "../rows/bits.js";
+import type { FlatArrays, Overwritten } from "../flat.js";
 import { postingOf, removeRow } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { mergeArrays, type WordArrays } from "./merge.js";
+import type { Memories } from "../rows/memories.js";
+import type { WordArrays } from "./merge.js";
 import type { RowWords } from "./row-words.js";
 
 /** Approximate bytes of the objects that hold a part's arrays. */
 const OBJECT_BYTES = 2048;
 
-/** A segment as its words are searched. A row's living bit is cleared when it is removed from the words. */
-export interface WordSegment {
-  /** Log number of each row, ascending. */
-  readonly sequences: Float64Array;
-  readonly live: Bits;
-  /** Number of living rows. As it only falls, a change shows a search that something it found may be gone. */
-  readonly living: number;
+/** A segment as its words are searched. */
+export interface WordSegment extends Memories {
   readonly words: WordPart;
 }
 
@@ -34,15 +29,6 @@ export class WordPart {
 
   static of(rows: readonly RowWords[]): WordPart {
     return new WordPart(buildArrays(rows));
-  }
-
-  /**
-   * Merges parts into one with this number of rows. Rows that are removed from an input meanwhile may be in the
-   * result, wholly or in part, and must be removed there, too.
-   */
-  static *merged(inputs: readonly MergeInput<WordPart>[], rows: number): Generator<void, WordPart> {
-    const merging = inputs.map(({ part, newRowOf }) => ({ part: part.arrays, newRowOf }));
-    return new WordPart(yield* mergeArrays(merging, rows));
   }
 
   /** Number of a word; -1 if no row has it. */

@@ -1,7 +1,7 @@
 import type { WeighedQuery, WordHit } from "../../memory/ports/index.js";
 import type { Bits } from "../rows/bits.js";
 import { findPosting, noteIn } from "../rows/inverted.js";
-import { lowerBound } from "../rows/lower-bound.js";
+import { rowOf } from "../rows/memories.js";
 import type { WordSegment } from "./part.js";
 import { gainOf, Norms, WEIGHTS } from "./scoring.js";
 
@@ -18,14 +18,16 @@ export function* scoreWords(
   sequences: readonly number[],
 ): Generator<void, WordHit[]> {
   const norms = new Norms(query.meanLength);
-  const ordered = Float64Array.from(new Set(sequences)).sort();
+  const asked = [...new Set(sequences)];
   const scored: Scored[] = [];
   for (const segment of segments) {
     const { words, live } = segment;
     const { postings, lengths } = words.arrays;
-    const own = rowsOf(segment, ordered).map((row): Scored => {
-      return { sequence: segment.sequences[row] as number, score: 0, words: [], row, live };
-    });
+    const own: Scored[] = [];
+    for (const sequence of asked) {
+      const row = rowOf(segment, sequence);
+      if (row >= 0) own.push({ sequence, score: 0, words: [], row, live });
+    }
     scored.push(...own);
     if (own.length === 0) continue;
     let lookups = 0;
@@ -55,17 +57,4 @@ interface Scored {
   readonly words: string[];
   readonly row: number;
   readonly live: Bits;
-}
-
-/** Finds the living rows of those ascending log numbers that a segment has. */
-function rowsOf({ sequences, live }: WordSegment, ordered: Float64Array): number[] {
-  const rows: number[] = [];
-  const all = { from: 0, to: sequences.length };
-  const last = sequences.at(-1) ?? -1;
-  let i = lowerBound(ordered, sequences[0] ?? 0);
-  for (; i < ordered.length && (ordered[i] as number) <= last; i++) {
-    const row = lowerBound(sequences, ordered[i] as number, all);
-    if (sequences[row] === ordered[i] && live.has(row)) rows.push(row);
-  }
-  return rows;
 }

@@ -177,8 +177,6 @@ export interface Among {
 export interface Selection extends Among {
   /** All log numbers, in order. */
   readonly sequences: Float64Array;
-  /** The highest log number; undefined if there is none. */
-  readonly last: number | undefined;
   /** A selection with other memories as well, of which none is in it already. */
   with(sequences: readonly number[]): Selection;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { FieldPart } from "../../../src/index/fields/field-part.js";
+import { FieldPart, mergeFields } from "../../../src/index/fields/field-part.js";
 import { KIND, keyOf } from "../../../src/index/fields/keys.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
 import { isRemoved } from "../../../src/index/rows/inverted.js";
@@ -235,7 +235,7 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     );
     expect(fields.arrays).toEqual(before);
     const [alone] = segments.all;
-    expect(run(FieldPart.merged([], 0)).arrays.created).toHaveLength(0);
+    expect(run(mergeFields([], 0)).arrays.created).toHaveLength(0);
     expect(FieldPart.of([]).arrays.created).toHaveLength(0);
     expect(alone?.fields.arrays.created).toHaveLength(alone?.sequences.length ?? 0);
   });

@@ -1,4 +1,4 @@
-import { FieldPart } from "../../../src/index/fields/field-part.js";
+import { FieldPart, mergeFields } from "../../../src/index/fields/field-part.js";
 import { rowFieldsOf } from "../../../src/index/fields/row-fields.js";
 import { type FieldSegment, selectRows } from "../../../src/index/fields/select-rows.js";
 import type { Selection } from "../../../src/index/fields/selection.js";
@@ -78,11 +78,11 @@ export class Segments {
       .sort((a, b) => a - b);
     const rowOf = new Map(sequences.map((sequence, row) => [sequence, row]));
     const inputs = chosen.map(({ fields, sequences: own, live }) => ({
-      part: fields,
+      part: fields.arrays,
       newRowOf: Int32Array.from(own, (sequence, row) => (live.has(row) ? (rowOf.get(sequence) ?? -1) : -1)),
     }));
     const removed: number[] = [];
-    const part = run(FieldPart.merged(inputs, sequences.length), () =>
+    const part = run(mergeFields(inputs, sequences.length), () =>
       between((sequence) => {
         this.remove(sequence);
         removed.push(sequence);

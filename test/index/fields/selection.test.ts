@@ -15,7 +15,6 @@ test("a selection grows, and stays as it was", () => {
 test("a selection of no rows, or of no segments, is empty", () => {
   for (const empty of [new Selection([]), selectionOf([])]) {
     expect(empty.size).toBe(0);
-    expect(empty.last).toBeUndefined();
     expect(empty.has(1)).toBe(false);
     expect(empty.countBetween(0, 100)).toBe(0);
     expect([...empty.between(0, 100)]).toEqual([]);
@@ -45,7 +44,6 @@ test("a selection in segments is as one list, also if the segments lie between e
     const selection = new Selection(parts);
     expect(selection.size).toBe(selected.length);
     expect([...selection.sequences]).toEqual(selected);
-    expect(selection.last).toBe(selected.at(-1));
     for (let i = 0; i < 20; i++) {
       const [first, last] = [chance.below(110), chance.below(110)];
       const within = selected.filter((each) => first <= each && each <= last);

@@ -1,5 +1,6 @@
 import type { Flat } from "../../../src/index/flat.js";
 import { Bits } from "../../../src/index/rows/bits.js";
+import { mergeWords } from "../../../src/index/words/merge.js";
 import type { WordSegment } from "../../../src/index/words/part.js";
 import { WordPart } from "../../../src/index/words/part.js";
 import { rowWordsOf } from "../../../src/index/words/row-words.js";
@@ -47,11 +48,11 @@ export function merged(segments: readonly TestSegment[], onYield: () => void = (
   );
   const living = rows.filter(({ lives }) => lives).sort((a, b) => a.sequence - b.sequence);
   const inputs = segments.map(({ words, sequences }) => ({
-    part: words,
+    part: words.arrays,
     newRowOf: new Int32Array(sequences.length).fill(-1),
   }));
   for (const [newRow, { row, i }] of living.entries()) (inputs[i]?.newRowOf as Int32Array)[row] = newRow;
-  const part = stepped(WordPart.merged(inputs, living.length), onYield);
+  const part = new WordPart(stepped(mergeWords(inputs, living.length), onYield));
   const sequences = Float64Array.from(living, ({ sequence }) => sequence);
   const segment = new TestSegment(sequences, part);
   for (const { sequence, row, i } of living) if (!segments[i]?.live.has(row)) segment.remove(sequence);
