@@ -1,5 +1,6 @@
 import { countShown } from "../log/counting.js";
-import { heldLogOf } from "../log/living-log.js";
+import { heldLogOf, type Living } from "../log/living-log.js";
+import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
 import { selectIn } from "./matching.js";
@@ -15,5 +16,18 @@ export async function countMemories(ports: Ports, request: SelectingRequest): Pr
     return matching?.selection.size ?? 0;
   }
   const held = await heldLogOf(ports, scope);
-  return held === undefined ? 0 : countShown(ports, { logId: held.logId, includeSuperseded, signal });
+  if (held === undefined) return 0;
+  const counted = includeSuperseded ? undefined : await countInIndex(ports, scope, held);
+  return counted ?? countShown(ports, { logId: held.logId, includeSuperseded, signal });
+}
+
+/** Counts by an open index what a log shows, which reads no superseded memories; undefined if none is ready. */
+async function countInIndex({ namespaces }: Ports, scope: Scope, { logId, last }: Living) {
+  const counting = namespaces.ifOpen(scope, async ({ replica }) => {
+    if (replica.logId !== logId || !replica.isNear(last)) return undefined;
+    await replica.current();
+    return replica.searching((search) => search.size({}));
+  });
+  // Whatever has become of the index, the log can be counted.
+  return counting.catch(() => undefined);
 }
