@@ -76,6 +76,8 @@ export interface Manifest extends Range {
   readonly applied: Mark;
   /** The log's last entry when its memories were read, if that is a later one: some may have been erased before. */
   readonly end?: Mark | undefined;
+  /** The latest time at which a memory expired that was removed because of that; 0 if there is none. */
+  readonly expiredMs: number;
   /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
   readonly lived: string;
   readonly arrays: readonly ArrayLayout[];

@@ -120,7 +120,7 @@ test("what was removed while others' removals were written is in no file in part
   await file.write();
   const { range, part, rows } = segment;
   const applied = { sequence: 1, opId: "last" };
-  await file.publish({ ...range, part, rows, logId: LOG_ID, applied, lived: base64Of(live) });
+  await file.publish({ ...range, part, rows, logId: LOG_ID, applied, expiredMs: 0, lived: base64Of(live) });
   /** Changes every other block, so that each is written by itself. */
   const change = (value: number) => {
     const ranges = [];

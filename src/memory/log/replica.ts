@@ -21,7 +21,7 @@ import { SupersededIndex } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
 import { supersedingAndExpiring } from "../versions/superseding.js";
 import { Expiries } from "./expiries.js";
-import { noteEnd, Restoration } from "./restoration.js";
+import { CLOCK_BACK_MS, noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
@@ -31,8 +31,6 @@ const NEAR_MANY = 512;
 
 /** Expired memories that are removed before other work may run: some milliseconds. */
 const EXPIRED_AT_ONCE = 256;
-/** Time that the clock may be set back without an index being built again: less is hardly seen. */
-const CLOCK_BACK_MS = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -235,7 +233,7 @@ export class Replica {
   }
 
   #close(): Promise<void> {
-    return this.#index.close({ keeps: !this.hasEnded && !this.broken && !this.wasAhead });
+    return this.#index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
   async #sources(includeSuperseded: boolean): Promise<Sources> {
@@ -282,6 +280,7 @@ export class Replica {
   /** Removes some of what has expired; returns whether that was all. */
   #expireSome(): boolean {
     const expired = this.#expiries.take(this.options.clock.wallMs(), EXPIRED_AT_ONCE);
+    if (expired.length > 0) this.#index.noteExpired(this.#expiries.takenMs);
     this.#remove(expired);
     return expired.length < EXPIRED_AT_ONCE;
   }

@@ -5,6 +5,9 @@ import { NO_TIMINGS, type SharedStep, type StepTimer } from "../ports/step-timer
 import { vectorsOf } from "../ports/windows.js";
 import { fetchShown, shownOf } from "../versions/fetch.js";
 
+/** Time that the clock may be set back without an index being built again: less is hardly seen. */
+export const CLOCK_BACK_MS = 1_000;
+
 /** Entries read at a time. */
 const READ_MANY = 512;
 
@@ -67,10 +70,15 @@ export class Restoration {
   }
 
   async #restore(): Promise<number> {
-    const { log, logId, index, guard, timer = NO_TIMINGS } = this.options;
+    const { log, logId, index, guard, clock, timer = NO_TIMINGS } = this.options;
     this.#restored ??= { stored: await timer.time("restore", () => guard(index.restore())) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
+    // While the clock was ahead, the files lost what has not expired.
+    if (stored.expiredMs > clock.wallMs() + CLOCK_BACK_MS) {
+      await index.reset();
+      return 0;
+    }
     for (const { sequence, opId } of stored.marks) {
       if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
       await index.reset();
