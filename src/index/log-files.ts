@@ -40,6 +40,8 @@ export class LogFiles {
   applied: Mark = NONE;
   /** Entry of the log up to which memories may have been erased before they were read from it. */
   end: Mark = NONE;
+  /** The latest time at which a memory expired that was removed because of that. */
+  expiredMs = 0;
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
   onLost: (segment: Filed) => void = () => {};
   readonly #files = new Map<Filed, SegmentFile>();
@@ -79,9 +81,10 @@ export class LogFiles {
   keep(segment: Filed, file: SegmentFile, found: Found): void {
     this.#files.set(segment, file);
     this.#restored.push(found);
-    const { applied, end = applied, lived } = found.manifest;
+    const { applied, end = applied, expiredMs, lived } = found.manifest;
     if (this.#restored.length === 1 || applied.sequence < this.applied.sequence) this.applied = applied;
     if (end.sequence > this.end.sequence) this.end = end;
+    this.expiredMs = Math.max(this.expiredMs, expiredMs);
     for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
   }
 
@@ -92,7 +95,8 @@ export class LogFiles {
       applied,
       ...(end ? [end] : []),
     ]);
-    return { applied: this.applied.sequence, marks, removed: this.#removedSince };
+    const { applied, expiredMs } = this;
+    return { applied: applied.sequence, marks, removed: this.#removedSince, expiredMs };
   }
 
   /**
@@ -158,6 +162,7 @@ export class LogFiles {
   async reset(): Promise<void> {
     this.applied = NONE;
     this.end = NONE;
+    this.expiredMs = 0;
     await this.erase([...this.#files.keys()]);
   }
 
@@ -233,9 +238,9 @@ export class LogFiles {
     const { part, range, rows, graph } = segment;
     const lived = base64Of(segment.arrays.live as Uint32Array);
     const { logId } = this.options;
-    const { applied } = this;
+    const { applied, expiredMs } = this;
     const end = this.end.sequence > applied.sequence ? this.end : undefined;
-    const manifest = { ...range, part, rows, graph, logId, applied, end, lived };
+    const manifest = { ...range, part, rows, graph, logId, applied, end, expiredMs, lived };
     file.isPublished = true;
     try {
       await Promise.all(this.#overwritings);

@@ -173,6 +173,11 @@ export class LogIndex implements Index {
     if (end.sequence > files.end.sequence) files.end = end;
   }
 
+  noteExpired(expiredMs: number): void {
+    const { files } = this.parts;
+    files.expiredMs = Math.max(files.expiredMs, expiredMs);
+  }
+
   has(sequence: number): boolean {
     return this.#segments.some((segment) => segment.has(sequence));
   }

@@ -10,7 +10,7 @@ import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 
 /** Number of the files' format. A change to what the words of a text are is another format, too. */
-const FORMAT = 7;
+const FORMAT = 8;
 /** Arrays begin at multiples of this, so that they can be used where they were read. */
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
@@ -19,6 +19,7 @@ const BLOCK_BYTES = 4_096;
 const WRITES_AT_ONCE = 8;
 /** Bytes that are copied and checked before other work may run: about a millisecond. */
 const SLICE_BYTES = 1_048_576;
+const SLICE_BLOCKS = SLICE_BYTES / BLOCK_BYTES;
 
 const TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array };
 type TypeName = keyof typeof TYPES;
@@ -75,6 +76,8 @@ export interface Manifest extends Range {
   readonly applied: Mark;
   /** The log's last entry when its memories were read, if that is a later one: some may have been erased before. */
   readonly end?: Mark | undefined;
+  /** The latest time at which a memory expired that was removed because of that; 0 if there is none. */
+  readonly expiredMs: number;
   /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
   readonly lived: string;
   readonly arrays: readonly ArrayLayout[];
@@ -92,6 +95,19 @@ interface OverwrittenRange {
   readonly array: Flat;
   readonly from: number;
   readonly to: number;
+}
+
+/** Numbers of neighbouring blocks: from one to before another. */
+interface Run {
+  readonly from: number;
+  to: number;
+}
+
+/** The bytes that blocks had at one moment. */
+interface CopiedBlocks {
+  /** Number of the first. */
+  readonly from: number;
+  readonly bytes: Uint8Array;
 }
 
 /** Path of a segment's files without their endings, and the manifest there. */
@@ -113,6 +129,8 @@ const manifestPath = (path: string) => `${path}.json`;
 export class SegmentFile {
   readonly #layout: readonly ArrayLayout[];
   readonly #offsets: ReadonlyMap<Flat, number>;
+  /** The bytes of each array, and where they are in the file. */
+  readonly #parts: readonly { readonly at: number; readonly array: Uint8Array }[];
   /** Checksum of each block, as in the file. */
   readonly #checksums: Uint32Array;
   /** Elements that are to be overwritten, and the overwriting that will have done it but has not begun. */
@@ -132,7 +150,7 @@ export class SegmentFile {
 
   private constructor(
     private readonly path: string,
-    private readonly arrays: FlatArrays,
+    arrays: FlatArrays,
     private readonly graph: GraphLayout | undefined,
     checksums?: Uint32Array,
   ) {
@@ -141,6 +159,7 @@ export class SegmentFile {
     this.isPublished = this.hasManifest;
     this.#layout = layoutOf(arrays);
     this.#offsets = new Map(this.#layout.map(({ name, at }) => [arrays[name] as Flat, at]));
+    this.#parts = this.#layout.map(({ name, at }) => ({ at, array: bytesOf(arrays[name] as Flat) }));
     this.#checksums = checksums ?? new Uint32Array(blocksOf(this.#layout));
   }
 
@@ -176,9 +195,9 @@ export class SegmentFile {
     return this.#inTurn(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
       await opened(dataPath(this.path), "w", async (file) => {
-        const slice = SLICE_BYTES / BLOCK_BYTES;
-        for (let from = 0; from < this.#checksums.length; from += slice) {
-          await this.#writeBlocks(file, from, Math.min(from + slice, this.#checksums.length));
+        for (let from = 0; from < this.#checksums.length; from += SLICE_BLOCKS) {
+          const to = Math.min(from + SLICE_BLOCKS, this.#checksums.length);
+          await this.#writeBlocks(file, this.#copy({ from, to }));
         }
         await this.#writeChecksums(file);
       });
@@ -199,9 +218,10 @@ export class SegmentFile {
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
+      // All at once: of what is removed meanwhile, a part would get into the file, with checksums that are right.
+      const copies = runsOf(this.#blocksIn(taken)).map((run) => this.#copy(run));
       await opened(dataPath(this.path), "r+", async (file) => {
-        const runs = runsOf(this.#blocksIn(taken));
-        await mapSome(runs, WRITES_AT_ONCE, ({ from, to }) => this.#writeBlocks(file, from, to));
+        await mapSome(copies, WRITES_AT_ONCE, (copy) => this.#writeBlocks(file, copy));
         await this.#writeChecksums(file);
       });
       if (rows.length === 0) return;
@@ -253,12 +273,10 @@ export class SegmentFile {
     return [...blocks].sort((a, b) => a - b);
   }
 
-  /** Writes blocks from one to before another from one copy of the arrays, and computes their checksums. */
-  async #writeBlocks(file: FileHandle, from: number, to: number): Promise<void> {
-    const bytes = this.#copy(from * BLOCK_BYTES, to * BLOCK_BYTES);
-    for (let i = from; i < to; i++) {
-      const at = (i - from) * BLOCK_BYTES;
-      this.#checksums[i] = crc32(bytes.subarray(at, at + BLOCK_BYTES));
+  /** Writes a copy of blocks, and computes their checksums. */
+  async #writeBlocks(file: FileHandle, { from, bytes }: CopiedBlocks): Promise<void> {
+    for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+      this.#checksums[from + at / BLOCK_BYTES] = crc32(bytes.subarray(at, at + BLOCK_BYTES));
     }
     await writeAt(file, bytes, from * BLOCK_BYTES);
   }
@@ -270,15 +288,15 @@ export class SegmentFile {
     await writeAt(file, all, this.#checksums.length * BLOCK_BYTES);
   }
 
-  /** Copies the bytes of the file from one to before another, as the arrays are now. */
-  #copy(from: number, to: number): Uint8Array {
+  /** Copies blocks as the arrays are now. */
+  #copy(run: Run): CopiedBlocks {
+    const [from, to] = [run.from * BLOCK_BYTES, run.to * BLOCK_BYTES];
     const bytes = new Uint8Array(to - from);
-    for (const { name, at } of this.#layout) {
-      const array = bytesOf(this.arrays[name] as Flat);
+    for (const { at, array } of this.#parts) {
       const [first, last] = [Math.max(from, at), Math.min(to, at + array.length)];
       if (first < last) bytes.set(array.subarray(first - at, last - at), first - from);
     }
-    return bytes;
+    return { from: run.from, bytes };
   }
 
   async #syncFolder(): Promise<void> {
@@ -441,12 +459,12 @@ function arraysIn(bytes: ArrayBuffer, layout: readonly ArrayLayout[]): FlatArray
   );
 }
 
-/** Joins neighbours of ascending numbers. */
-function runsOf(numbers: readonly number[]): { from: number; to: number }[] {
-  const runs: { from: number; to: number }[] = [];
+/** Joins neighbours of ascending numbers, as many as make a slice. */
+function runsOf(numbers: readonly number[]): Run[] {
+  const runs: Run[] = [];
   for (const number of numbers) {
     const last = runs.at(-1);
-    if (last?.to === number) last.to++;
+    if (last?.to === number && number - last.from < SLICE_BLOCKS) last.to++;
     else runs.push({ from: number, to: number + 1 });
   }
   return runs;

@@ -14,6 +14,7 @@ import type { Indexes } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
 import { CALLER, type Domain, scopeOf, TestService, until } from "./domain.js";
 import { modelVersionsOf } from "./models.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
@@ -322,6 +323,34 @@ describe("the files of a log's index", () => {
     }
     expect(counted.texts).toBeLessThan(MEMORIES / 4);
   });
+
+  it.each(["later", "while it was ahead"])(
+    "are built anew if the clock was ahead, so that they lost what has not expired, closed %s",
+    async (closed) => {
+      const clock = new HandClock();
+      const expiresAtMs = clock.wallMs() + 60_000;
+      await service.close();
+      service = await TestService.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: 100, clock });
+      const expiring = (text: string, i: number) => ({
+        ...memoryOf(text, i),
+        ...(i === 77 && { expiresAtMs }),
+      });
+      const logId = await service.write("a", TEXTS.map(expiring));
+      const { domain, indexes } = roomOf();
+      const answer = await recallBoth(domain, "number77");
+      expect(answer[0]).toMatchObject({ text: TEXTS[77] });
+      await until(async () => (await indexes.holds(logId, [78])).length > 0);
+      clock.wallAheadMs += HOUR_MS;
+      expect((await recallBoth(domain, "number77"))[0]).not.toMatchObject({ text: TEXTS[77] });
+      // Manifests are written again, and say that nothing was removed since.
+      await until(async () => (await indexes.holds(logId, [78])).length === 0);
+      await wait(100);
+      if (closed !== "later") await domain.namespaces.close();
+      clock.wallAheadMs -= HOUR_MS;
+      const later = closed === "later" ? domain : roomOf().domain;
+      expect(await recallBoth(later, "number77")).toEqual(answer);
+    },
+  );
 
   it.each([
     ["and its files were closed", 5],

@@ -185,7 +185,7 @@ describe("a replica", () => {
     let restored = 0;
     const restore = async () => {
       restored++;
-      return { upto: 2, applied: 2, marks: [{ sequence: 2, opId: "last" }], removed: [] };
+      return { upto: 2, applied: 2, marks: [{ sequence: 2, opId: "last" }], removed: [], expiredMs: 0 };
     };
     const { log, index, replica } = setUp({}, { restore });
     log.add(aMemory(), aMemory({ opId: "last" }), aMemory());
@@ -210,6 +210,7 @@ describe("a replica", () => {
       applied: 2,
       marks: [{ sequence: 2, opId: "last" }],
       removed: [],
+      expiredMs: 0,
     });
     const { log, index, replica } = setUp({}, { restore });
     log.add(aMemory(), aMemory({ opId: "last" }));
@@ -226,7 +227,13 @@ describe("a replica", () => {
     let onReset = async () => {};
     const begun = (removed: number[]) => {
       let whole = false;
-      const restore = async () => ({ upto: 3, applied: 3, marks: [{ sequence: 3, opId: "last" }], removed });
+      const restore = async () => ({
+        upto: 3,
+        applied: 3,
+        marks: [{ sequence: 3, opId: "last" }],
+        removed,
+        expiredMs: 0,
+      });
       const reset = async () => {
         whole = true;
         await onReset();
@@ -256,7 +263,10 @@ describe("a replica", () => {
 
     it("takes out what was superseded before the end of the files, but not taken out of them", async () => {
       const last = { sequence: 3, opId: "last" };
-      const set = setUp({}, { restore: async () => ({ upto: 3, applied: 3, marks: [last], removed: [] }) });
+      const set = setUp(
+        {},
+        { restore: async () => ({ upto: 3, applied: 3, marks: [last], removed: [], expiredMs: 0 }) },
+      );
       for (const sequence of [1, 2, 3]) set.index.rows.set(sequence, { sequence, vectors: [] });
       set.log.add(aMemory(), aMemory({ supersedes: [1] }), aMemory({ opId: "last" }));
       await set.replica.current();

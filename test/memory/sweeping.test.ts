@@ -6,6 +6,7 @@ import {
   sweep,
   wipingStoredFiles,
 } from "../../src/memory/erasure/sweeping.js";
+import { tooLarge } from "../../src/memory/log/replica.js";
 import type { Erasure, LostErasure } from "../../src/memory/ports/erasures.js";
 
 /** Ports that have no more than a sweep asks them for. */
@@ -152,6 +153,39 @@ it("files of one log lose what others delete though those of many others fail", 
   });
   await expect(wipingStoredFiles(ports)()).rejects.toThrow("its files cannot be read");
   expect(wiped).toEqual([["whole", [1]]]);
+});
+
+it("files of an open index that is too large to apply its log lose what others delete", async () => {
+  const wiped: unknown[] = [];
+  const ports = fake({
+    indexes: {
+      stored: async () => ["large"],
+      marksOf: async () => [{ sequence: 1, opId: "op" }],
+      wipe: async (logId: string, sequences: readonly number[]) => void wiped.push([logId, sequences]),
+    },
+    namespaces: {
+      logIds: ["large"],
+      ifLogIsOpen: async (_: string, work: (replica: unknown) => Promise<void>) => {
+        const current = async () => {
+          throw tooLarge();
+        };
+        await work({ applied: 1, current });
+        return true;
+      },
+    },
+    log: {
+      read: async ({ from }: { from: number }) => ({
+        entries: [
+          { sequence: 1, entry: { op: "erased", opId: "op" } },
+          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+        ].slice(from - 1),
+        complete: true,
+      }),
+    },
+    clock: { yield: async () => {} },
+  });
+  await new StoredFiles(ports).catchUp();
+  expect(wiped).toEqual([["large", [1]]]);
 });
 
 it("files of a log that is not open wait for no index that is being built", async () => {

@@ -1,7 +1,7 @@
 import { every } from "../../concurrency/every.js";
-import { isUnavailable, unavailable } from "../../errors.js";
+import { isUnavailable, MemoryError, unavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
-import { LogEndedError } from "../log/replica.js";
+import { LogEndedError, type Replica } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
 import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
@@ -259,15 +259,13 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
   const applied = new Map<string, number>();
   /** Applies some of a log's removals; returns whether these were all. */
   const catchUpWith = async (logId: string): Promise<boolean> => {
-    const isOpen = await namespaces.ifLogIsOpen(logId, async (replica) => {
-      await replica.current().catch((error) => {
-        // Whoever uses the namespace next leaves the log that has ended.
-        if (!(error instanceof LogEndedError)) throw error;
-      });
+    let isCurrent = false;
+    await namespaces.ifLogIsOpen(logId, async (replica) => {
+      isCurrent = await catchUp(replica);
       // Marks of files that have lost nothing for long are far behind.
-      applied.set(logId, replica.applied);
+      if (isCurrent) applied.set(logId, replica.applied);
     });
-    if (isOpen) return true;
+    if (isCurrent) return true;
     const first = applied.get(logId) ?? (await markOf(ports, logId));
     if (first === undefined) {
       // Nobody can read these files, so nothing says what they hold: all of them are erased.
@@ -324,4 +322,16 @@ async function markOf(
     return undefined;
   }
   return marks.length === 0 ? undefined : Math.min(...marks.map(({ sequence }) => sequence));
+}
+
+/** Lets an open index apply its log; returns false if it cannot, because it is too large. */
+async function catchUp(replica: Replica): Promise<boolean> {
+  try {
+    await replica.current();
+  } catch (error) {
+    if (error instanceof MemoryError && error.reason === "INDEX_TOO_LARGE") return false;
+    // Whoever uses the namespace next leaves the log that has ended.
+    if (!(error instanceof LogEndedError)) throw error;
+  }
+  return true;
 }

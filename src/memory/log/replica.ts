@@ -26,7 +26,7 @@ import {
 } from "../search/search.js";
 import { SupersededIndex, supersedingAndExpiring } from "../search/superseded-index.js";
 import { fetchAll } from "../versions/fetch.js";
-import { noteEnd, Restoration } from "./restoration.js";
+import { CLOCK_BACK_MS, noteEnd, Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
@@ -38,8 +38,6 @@ const NEAR_MANY = 512;
 const EXPIRED_AT_ONCE = 256;
 /** Memory that the time of one takes, in bytes. */
 const EXPIRY_BYTES = 16;
-/** Time that the clock may be set back without an index being built again: less is hardly seen. */
-const CLOCK_BACK_MS = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -239,7 +237,7 @@ export class Replica {
   }
 
   #close(): Promise<void> {
-    return this.#index.close({ keeps: !this.hasEnded && !this.broken && !this.wasAhead });
+    return this.#index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
   async #sources(includeSuperseded: boolean): Promise<Sources> {
@@ -278,12 +276,14 @@ export class Replica {
   #expireSome(): boolean {
     const nowMs = this.options.clock.wallMs();
     const expired: number[] = [];
-    for (const { scores } = this.#expiries; expired.length < EXPIRED_AT_ONCE; ) {
+    const { scores } = this.#expiries;
+    while (expired.length < EXPIRED_AT_ONCE) {
       const [earliestMs = Number.POSITIVE_INFINITY] = scores;
       if (earliestMs > nowMs) break;
       this.#expiredMs = Math.max(this.#expiredMs, earliestMs);
       expired.push(this.#expiries.take());
     }
+    if (expired.length > 0) this.#index.noteExpired(this.#expiredMs);
     this.#remove(expired);
     return expired.length < EXPIRED_AT_ONCE;
   }

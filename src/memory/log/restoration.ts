@@ -6,6 +6,9 @@ import { vectorsOf } from "../ports/windows.js";
 import { fetchShown, shownOf } from "../versions/fetch.js";
 import { allEntries } from "./walk.js";
 
+/** Time that the clock may be set back without an index being built again: less is hardly seen. */
+export const CLOCK_BACK_MS = 1_000;
+
 /** Entries read at a time. */
 const READ_MANY = 512;
 
@@ -68,10 +71,15 @@ export class Restoration {
   }
 
   async #restore(): Promise<number> {
-    const { log, logId, index, guard, timer = NO_TIMINGS } = this.options;
+    const { log, logId, index, guard, clock, timer = NO_TIMINGS } = this.options;
     this.#restored ??= { stored: await timer.time("restore", () => guard(index.restore())) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
+    // While the clock was ahead, the files lost what has not expired.
+    if (stored.expiredMs > clock.wallMs() + CLOCK_BACK_MS) {
+      await index.reset();
+      return 0;
+    }
     for (const { sequence, opId } of stored.marks) {
       if ((await entryAt(log, logId, sequence))?.opId === opId) continue;
       await index.reset();

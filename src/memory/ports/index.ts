@@ -96,6 +96,8 @@ export interface Index {
    * this entry, or one before it, has erased.
    */
   noteEnd(end: Mark): void;
+  /** Notes the time at which the last memory expired that is removed because of that. */
+  noteExpired(expiredMs: number): void;
   has(sequence: number): boolean;
   /** True if it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
@@ -155,6 +157,8 @@ export interface RestoredIndex {
   readonly marks: readonly Mark[];
   /** Memories that were removed from the files since their marks: the log must not show them. */
   readonly removed: readonly number[];
+  /** The latest time at which a memory expired that the files lack because of that; 0 if there is none. */
+  readonly expiredMs: number;
 }
 
 export interface Selecting {
