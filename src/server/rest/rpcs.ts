@@ -132,7 +132,7 @@ function requestOf(
 function jsonOf(text: string, field: DescField | undefined): string {
   const isAsItIs =
     (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
-    (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,14})$/.test(text)) ||
+    (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d*)$/.test(text)) ||
     (field?.message?.typeName === "google.protobuf.Struct" && isObjectText(field.name, text));
   return isAsItIs ? text : JSON.stringify(text);
 }
