@@ -52,6 +52,7 @@ export function orUsageError<T>(what: string, work: () => T): T {
 /** Names of fields whose option has another name than theirs with dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {
   query: "QUERY",
+  like_id: "--like",
   text: "TEXT",
   id: "ID",
   ids: "ID",
@@ -60,6 +61,12 @@ const OPTIONS: Readonly<Record<string, string>> = {
   event_time: "--at",
   position: "--from",
   apiKey: "the key",
+  "recency.half_life": "--half-life",
+  "recency.weight": "--recency-weight",
+  neighbors: "--around",
+  "neighbors.before": "--around",
+  "neighbors.after": "--around",
+  "neighbors.same": "--around-same",
 };
 
 /** Message of a refusal with options in place of the fields that the server and its client name. */
@@ -69,9 +76,7 @@ function inOptions({ code, message, field: named }: RecalldError | MemoryError):
   }
   // It may begin with the name of a file.
   if (named === undefined) return message;
-  const nested = message.replace(/^recency\.(half_life|weight)/, (_, field: string) => {
-    return field === "weight" ? "--recency-weight" : "--half-life";
-  });
+  const nested = message.replace(/^[a-z]+\.[a-z_]+/, (path) => OPTIONS[path] ?? path);
   return nested.replace(/^(?!the )([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
     const option = field.replace(/_|(?=[A-Z])/g, "-").toLowerCase();
     return `${OPTIONS[field] ?? `--${option}`}${dot === undefined ? "" : " "}`;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Recalld } from "../clients/typescript/src/index.js";
+import { isObject } from "../src/memory/requests/metadata.js";
 import { VERSION } from "../src/version.js";
 import { EXIT, UsageError } from "./failure.js";
 import type { Output } from "./output.js";
@@ -118,13 +119,22 @@ function change(how: (logins: readonly Login[]) => readonly Login[]): Promise<vo
 function readLogins(): Login[] {
   const path = profilePath();
   try {
-    const { others = [], ...latest } = JSON.parse(readFileSync(path, "utf8")) as Profile;
-    const isLogin = (each: Partial<Login>): each is Login => typeof each.url === "string";
-    return [latest, ...others].filter(isLogin).map((each) => ({ ...each, url: addressOf(each.url) }));
+    const profile: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const { others = [], ...latest } = isObject(profile) ? (profile as Profile) : { others: [profile] };
+    // Without any login it is empty.
+    return (Object.keys(latest).length > 0 ? [latest, ...others] : others).map(loginIn);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new UsageError(`${path} cannot be read as a profile: ${(error as Error).message}`);
   }
+}
+
+function loginIn(value: unknown): Login {
+  const login: Login = Object(value);
+  const { url, profile = "", api_key = "" } = login;
+  if ([url, profile, api_key].every((text) => typeof text === "string"))
+    return { ...login, url: addressOf(url) };
+  throw new Error("a login in it has no url, or a name or key that is no text");
 }
 
 export interface Common extends Output, Named {}

@@ -100,9 +100,11 @@ function isStale(lock: string): boolean {
  * @throws UsageError if it cannot be written.
  */
 export function openTarget(file: string): Target {
-  const path = followLinks(file, `--file ${file}`);
-  const old = statSync(path, { throwIfNoEntry: false });
+  const target = followLinks(file, `--file ${file}`);
+  const old = statSync(file, { throwIfNoEntry: false });
   const isWhole = old === undefined || old.isFile();
+  // A link to a pipe, such as /dev/stdout, leads to what is no path.
+  const path = isWhole ? target : file;
   const written = isWhole ? `${path}.${process.pid}.part` : path;
   const fd = orUsageError(`--file ${file} cannot be written`, () => {
     if (old?.isDirectory()) throw new Error("it is a folder");

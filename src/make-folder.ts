@@ -2,15 +2,15 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder that only its owner may enter, and those above it. Node's own `recursive` tries for ever where a
- * folder exists and can hold no other, as `/proc` does: not even SIGTERM ends it.
+ * Makes a folder, and those above it; only its owner may enter it, unless `mode` says otherwise. Node's own `recursive`
+ * tries for ever where a folder exists and can hold no other, as `/proc` does: not even SIGTERM ends it.
  */
-export function makeFolder(path: string): void {
+export function makeFolder(path: string, mode = 0o700): void {
   if (isFolder(path)) return;
   const above = dirname(path);
-  if (above !== path) makeFolder(above);
+  if (above !== path) makeFolder(above, mode);
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode });
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;

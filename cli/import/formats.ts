@@ -22,8 +22,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   jsonl: readJsonLines,
 };
 
-/** Formats of lines come first: the others would take a file of lines for one that is broken. */
-const ORDER = ["recalld", ACCOUNT, "server-memory"];
+/** Formats of lines come first: the others would take a file of lines for one that is broken or too large. */
+const ORDER = ["recalld", ACCOUNT, "server-memory", "jsonl"];
 
 export const FORMATS = Object.keys(READERS);
 

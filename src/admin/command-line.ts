@@ -24,6 +24,8 @@ export function commandLine({ name, exitCode }: { name: string; exitCode: number
         visibleCommands: commandsOf,
         subcommandTerm: lineOf,
         styleTitle: (title) => title.toLowerCase(),
+        // An option that may be repeated begins with none.
+        styleOptionDescription: (text) => text.replace(" (default: [])", ""),
       })
   );
 }
@@ -53,7 +55,10 @@ export function nameOf(command: Command): string {
 
 /** Returns the command with its arguments, such as `keys create ACCOUNT`. */
 export function lineOf(command: Command): string {
-  const args = command.registeredArguments.map((arg) => (arg.required ? arg.name() : `[${arg.name()}]`));
+  const args = command.registeredArguments.map((arg) => {
+    const named = arg.variadic ? `${arg.name()}…` : arg.name();
+    return arg.required ? named : `[${named}]`;
+  });
   return [nameOf(command), ...args].join(" ");
 }
 
@@ -68,14 +73,14 @@ export function givenTo(command: Command): Given {
   );
   const typed = [...args, ...options].filter(([, , value]) => value !== undefined);
   // A script's variable may be unset: leaving the option out could do more than the script asks for.
-  const empty = typed.find(([, , value]) => value === "");
+  const empty = typed.find(([, , value]) => [value].flat().includes(""));
   if (empty !== undefined) command.error(`error: ${empty[0]} is empty`);
   return Object.fromEntries(typed.map(([, name, value]) => [name, value]));
 }
 
-/** Parses an option's value as a whole number of up to 15 digits. */
+/** Parses an option's value as a whole number; what takes it says how large it may be. */
 export function wholeNumber(value: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(value);
 }
 

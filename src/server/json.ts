@@ -159,7 +159,7 @@ function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, n
     if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
   } else if (scalar === ScalarType.DOUBLE) {
     if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
-  } else if (!Number.isSafeInteger(value)) {
+  } else if (!Number.isInteger(value)) {
     // Each whole number has limits of its own, which its refusal names.
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(name, `is ${what}; send a whole number`);

@@ -22,6 +22,18 @@ it("names what was typed in place of the field that a server names", () => {
   expect(failureOf(error).line).toMatch(/^recalld: ACCOUNT is not the id of the key's account /);
 });
 
+it.each([
+  ["recency.half_life is not positive", "--half-life"],
+  ["neighbors.before is 9", "--around"],
+  ["like_id is not of the form mem_…", "--like"],
+  ["filter.a.$foo is none of the operators", "--filter a.$foo"],
+  ["supersedes[0] is blank", "--supersedes[0]"],
+])("names the option for what %s", (message, option) => {
+  const field = message.split(" ")[0];
+  const error = new RecalldError("invalid_argument", message, { status: 400, field });
+  expect(failureOf(error).line).toContain(`recalld: ${message.replace(field as string, option)} (`);
+});
+
 it("takes no file's name for a field", () => {
   const error = new MemoryError("invalid_argument", "memories.jsonl is not there");
   expect(failureOf(error).line).toBe("recalld: memories.jsonl is not there (invalid_argument)");

@@ -227,6 +227,16 @@ it("names bad lines by their number, and reads the others", async () => {
   ]);
 });
 
+it("refuses only the lines of JSON Lines that are not UTF-8, also where nobody names the format", async () => {
+  const file = Buffer.from('{"text":"a"}\n{"text":"b?"}\n{"text":"c"}\n');
+  file[file.indexOf("?")] = 0xff;
+  expect(short(await readAll(undefined, file))).toEqual([
+    "a",
+    "line 2: it is not UTF-8 (byte 23 of the file)",
+    "c",
+  ]);
+});
+
 it("reads a file with a byte order mark, and names other encodings", async () => {
   const json = '{"ids":["a"],"documents":["Ana"],"metadatas":[null]}';
   expect(short(await readAll(undefined, `\ufeff${json}`))).toEqual(["Ana"]);

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, existsSync, openSync, readSync } from "node:fs";
 import { mkdtemp, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,24 @@ it.runIf(existsSync("/dev/full"))(
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i}`);
     await expect(writeLines(slowly(lines), target.stream)).rejects.toThrow("ENOSPC");
     target.discard();
+  },
+);
+
+it.runIf(process.platform === "linux")(
+  "a pipe without a path, such as /dev/stdout, is written to as it is",
+  async () => {
+    const folder = await aFolder();
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    onTestFinished(() => closeSync(pipe));
+    await rm(path);
+    const target = openTarget(`/proc/self/fd/${pipe}`);
+    await writeLines(slowly(["a", "b"]), target.stream);
+    await target.commit();
+    const read = Buffer.alloc(8);
+    expect(read.toString("utf8", 0, readSync(pipe, read))).toBe("a\nb\n");
+    expect(await readdir(folder)).toEqual([]);
   },
 );
 
@@ -136,4 +155,17 @@ it("a profile that cannot be read is no fault where the environment names server
   expect(() => serverOf({})).toThrow("cannot be read as a profile");
   vi.stubEnv("RECALLD_URL", "recalld.example:8080");
   expect(serverOf({})).toEqual({ url: "http://recalld.example:8080", key: "rcl_mine" });
+});
+
+it("a profile that holds anything but logins is refused, and an empty one has none", async () => {
+  const path = join(await aFolder(), "profile.json");
+  vi.stubEnv("RECALLD_PROFILE", path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const wrong = ["[]", "null", "5", '"x"', '{"url":5}', '{"others":[null]}', '{"url":"x","api_key":5}'];
+  for (const content of wrong) {
+    await writeFile(path, content);
+    expect(() => serverOf({}), content).toThrow(/profile\.json cannot be read as a profile: a login in it/);
+  }
+  await writeFile(path, "{}");
+  expect(serverOf({})).toEqual({ url: "http://127.0.0.1:8080", key: undefined });
 });

@@ -67,7 +67,8 @@ describe("the account", () => {
 describe("a sign-up", () => {
   test("sends no key, and is made once", async () => {
     const script = scriptedFetch({ status: 503, body: { code: "unavailable", message: "busy" } });
-    const options = { baseUrl: "http://memory.example", ...script, requestId: "r1" };
+    const { fetch } = script;
+    const options = { baseUrl: "http://memory.example", fetch, requestId: "r1" };
     await expect(signUp({}, options)).rejects.toMatchObject({ code: "unavailable", requestId: "r1" });
     expect(script.requests).toHaveLength(1);
     expect(script.requests[0]).toMatchObject({
@@ -130,7 +131,7 @@ describe("a namespace's own calls", () => {
   test("stay in it, and need its name", async () => {
     const script = scriptedFetch({ status: 200, body: { id: "mem_1" } });
     const request = { text: "x", namespace: "other" };
-    await ana.store(request, script);
+    await ana.store(request, { fetch: script.fetch });
     expect(JSON.parse(script.requests[0]?.body ?? "").namespace).toBe("ana");
     expect(() => recalld.namespace("")).toThrow(/namespace is missing/);
   });

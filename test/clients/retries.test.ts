@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { Recalld, RecalldError } from "../../clients/typescript/src/index.js";
+import { type CallOptions, Recalld, RecalldError } from "../../clients/typescript/src/index.js";
 import { freePort } from "../support/free-port.js";
 import { portOf } from "./proxy.js";
 import { QuickClock, type Scripted, scriptedFetch } from "./scripted.js";
@@ -218,6 +218,17 @@ describe("options that cannot be meant", () => {
       expect.objectContaining({ code: "invalid_argument", field }),
     );
   });
+});
+
+test("an option that no call has is refused, and nothing is sent", async () => {
+  const { fetch, requests } = scriptedFetch();
+  const recalld = new Recalld({ apiKey: "rcl_x", baseUrl: "http://memory.example", fetch });
+  const misspelt = { timeout: 1 } as CallOptions;
+  await expect(recalld.recall({ namespace: "ana", query: "tea" }, misspelt)).rejects.toMatchObject({
+    code: "invalid_argument",
+    field: "timeout",
+  });
+  expect(requests).toEqual([]);
 });
 
 describe("a server that", () => {

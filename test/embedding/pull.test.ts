@@ -230,6 +230,12 @@ describe("pulling a model", () => {
     expect(ends()).toBe(1);
   });
 
+  it.runIf(existsSync("/proc"))("into a folder that can hold none ends at once", async () => {
+    const { place } = await setUp();
+    const pulled = pullModel({ ...place, modelsDir: "/proc/models" }, "/proc/models/some/model");
+    await expect(pulled).rejects.toThrow("ENOENT: no such file or directory, mkdir '/proc/models'");
+  });
+
   it("of a model without 8-bit weights says that another conversion may have them", async () => {
     const { [WEIGHTS]: _, ...others } = FILES;
     const { hub, pull } = await setUp(others);

@@ -73,6 +73,7 @@ def test_leaves_out_white_space_around_headers_which_does_not_count() -> None:
     [
         ("position", lambda client: next(client.watch(namespace="ana", position="\ud800"))),
         (None, lambda client: next(client.watch(namespace="a" * 70_000))),
+        ("timeout_s", lambda client: client.get(namespace="ana", id="x", options={"timeout_s": 1})),
         ("expire_time", lambda client: client.store(namespace="ana", text="tea", expire_time=BEYOND)),
     ],
 )

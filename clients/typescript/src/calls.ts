@@ -120,9 +120,9 @@ export class MemoryCalls {
    */
   watch(
     request: WatchNamespaceRequest,
-    options: WatchOptions = {},
+    { giveUpAfterMs, ...options }: WatchOptions = {},
   ): AsyncGenerator<WatchEvent, void, undefined> {
-    return watch(request, settle(this.#options, options), options.giveUpAfterMs);
+    return watch(request, settle(this.#options, options), giveUpAfterMs);
   }
 
   /** Reads a namespace as of one position: its memories, or the lines of a file with them. */

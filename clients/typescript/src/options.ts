@@ -46,6 +46,20 @@ export interface Settings {
   readonly requestId: string;
 }
 
+/** Options that a call may have: a misspelt one would be as if it were left out. */
+const NAMES = {
+  apiKey: true,
+  baseUrl: true,
+  timeoutMs: true,
+  retries: true,
+  fetch: true,
+  clock: true,
+  headers: true,
+  signal: true,
+  idempotencyKey: true,
+  requestId: true,
+} satisfies Record<keyof CallOptions, true>;
+
 const TIMEOUT_MS = 35_000;
 /** The longest that timers take. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
@@ -59,6 +73,10 @@ export function settle(options: RecalldOptions, call: CallOptions = {}): Setting
 
 /** Does the same for a call that needs no key. */
 export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: CallOptions = {}): Settings {
+  for (const name of Object.keys(call)) {
+    if (!Object.hasOwn(NAMES, name))
+      throw invalid(name, `${name} is no option; there are ${Object.keys(NAMES).join(", ")}`);
+  }
   const timeoutMs = call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
   const retries = call.retries ?? options.retries ?? RETRIES;
   // Not `{ fetch }` of an object: browsers want their own one called by itself.

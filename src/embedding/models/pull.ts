@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { WorkerClient } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { barOf, ProgressLine, type Screen } from "../../progress.js";
 import {
   MODEL_FILES,
@@ -101,7 +102,7 @@ async function pullDescription({
     } catch {
       throw new Error(`${url} is not JSON; a proxy or a page to sign in may be in between`);
     }
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path), 0o777);
     manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
     // Before the file: if this process is killed in between, the others must not come of another commit.
     await writeManifest(folder, manifest);

@@ -109,7 +109,7 @@ function addLastEvent(call: Call, query: [name: string, value: string][]): void 
 function jsonOf(text: string, field: DescField | undefined): string {
   const isAsItIs =
     (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
-    (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,14})$/.test(text)) ||
+    (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d*)$/.test(text)) ||
     (field?.message?.typeName === "google.protobuf.Struct" && isObjectText(field.name, text));
   return isAsItIs ? text : JSON.stringify(text);
 }

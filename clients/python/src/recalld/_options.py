@@ -71,6 +71,11 @@ class Settings:
 def settle(defaults: Defaults, options: CallOptions | None = None) -> Settings:
     """Joins the client's options with those of one call."""
     own: CallOptions = options or {}
+    names = CallOptions.__annotations__
+    for name in own:
+        # A misspelt one would be as if it were left out.
+        if name not in names:
+            raise invalid(name, f"{name} is no option; there are {', '.join(names)}")
     request_id = own.get("request_id", secrets.token_hex(16))
     idempotency_key = own.get("idempotency_key", secrets.token_hex(16))
     further = {**_headers(defaults.headers or {}), **_headers(own.get("headers", {}))}
