@@ -57,7 +57,11 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
+    // Otherwise calls wait while the browser is offline. A server on this machine answers also then; and what was
+    // sent to another, such as a deletion, must fail in sight and not happen later.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       retry: (failures, error) => failures < 2 && ConnectError.from(error).code === Code.Unavailable,
     },
