@@ -480,8 +480,8 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "description": "Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter.",
             "schema": {
-              "type": "object",
-              "additionalProperties": true
+              "type": "string",
+              "contentMediaType": "application/json"
             }
           },
           {
@@ -2675,8 +2675,8 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "description": "Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty.",
             "schema": {
-              "type": "object",
-              "additionalProperties": true
+              "type": "string",
+              "contentMediaType": "application/json"
             }
           }
         ],

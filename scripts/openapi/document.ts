@@ -116,6 +116,9 @@ function isRepeatable({ name }: DescMethod): boolean {
   return REPEATABLE.includes(name);
 }
 
+/** An object in a query is its JSON. Described as an object, clients would send each of its keys as a parameter. */
+const JSON_TEXT: Schema = { type: "string", contentMediaType: "application/json" };
+
 /** A call at its path of REST: fields in path and query, or all that the path does not name in the body. */
 function byRoute(
   method: DescMethod,
@@ -130,7 +133,8 @@ function byRoute(
       const place = isInPath(field) ? "path" : "query";
       const required = place === "path" || isRequired(field);
       const example = EXAMPLES[method.name]?.request[field.name];
-      return { name: field.name, in: place, required, description, schema, example };
+      const written = place === "query" && schema.type === "object" ? JSON_TEXT : schema;
+      return { name: field.name, in: place, required, description, schema: written, example };
     });
   if (isRepeatable(method)) parameters.push(IDEMPOTENCY_KEY);
   const { responses, ...operation } = common(method, { on: "rest", failures });

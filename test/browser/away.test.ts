@@ -76,5 +76,16 @@ describe.skipIf(NO_CHROMIUM !== undefined)(
       expect(gone).toBeGreaterThan(0);
       await page.unroute("**/assets/*.js");
     });
+
+    it("is called on this machine also while the browser is offline", async () => {
+      await visit(page, server.url, "playground/offline");
+      await page.evaluate("dispatchEvent(new Event('offline'))");
+      await page.getByLabel("Text").fill("Ada reads on the plane.");
+      await page.getByRole("button", { name: "Store", exact: true }).click();
+      await page.getByText("Stored", { exact: true }).waitFor();
+      await page.evaluate("location.hash = '#/memories/offline'");
+      await page.getByText("Ada reads on the plane.").waitFor();
+      await page.evaluate("dispatchEvent(new Event('online'))");
+    });
   },
 );

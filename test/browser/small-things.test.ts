@@ -183,6 +183,18 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.keyboard.press("Escape");
   });
 
+  it("takes a double click as a click: it sends once, and leaves open what it opens", async () => {
+    await visit(page, server.url, "playground/twice");
+    await page.getByLabel("Text").fill("Ada keeps bees.");
+    await page.getByRole("button", { name: "Store", exact: true }).dblclick();
+    await page.getByText("Stored", { exact: true }).waitFor();
+    await visit(page, server.url, "memories/twice");
+    expect(await page.locator(".row").count()).toBe(1);
+    await page.locator(".row").dblclick();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   it("suggests namespaces that begin with what is typed, also beyond the first hundred", async () => {
     for (let i = 0; i < 101; i++) await caller.store({ text: "x", namespace: `a/${i}` });
     await caller.store({ text: "x", namespace: "zebra" });

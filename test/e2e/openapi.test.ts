@@ -136,6 +136,14 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("has no object and no list in a query: clients would write each in their own way", () => {
+    const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
+    const queried = parameters.filter((each) => each.in === "query");
+    expect(queried.map(({ name }) => name)).toContain("filter");
+    for (const { name, schema = {} } of queried)
+      for (const value of [{}, []]) expect(flaws(schema, value), name).not.toEqual([]);
+  });
+
   it("says the limits of the contract", () => {
     const { StoreRequest, RecallRequest } = (
       document.components as never as { schemas: Record<string, object> }

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { Icon } from "./icon";
 
 export interface DialogProps {
@@ -9,12 +9,21 @@ export interface DialogProps {
   readonly className?: string;
 }
 
+/** The second click of a double click comes no later; operating systems wait as long. */
+const DOUBLE_CLICK_MS = 500;
+
 /** A modal dialog that is open as long as it is rendered. The element itself keeps the focus inside. */
 export function Dialog({ title, children, onClose, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const left = useRef(false);
   const heading = useId();
   const stay = onClose === undefined;
+  const [opening, setOpening] = useState(true);
+  // A double click on what opens the dialog ends outside it, and would close it again.
+  useEffect(() => {
+    const timer = setTimeout(() => setOpening(false), DOUBLE_CLICK_MS);
+    return () => clearTimeout(timer);
+  }, []);
   // Closing returns the focus only while the element is still in the document.
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -33,7 +42,7 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
       ref={dialog}
       className={`dialog ${className}`}
       aria-labelledby={heading}
-      closedby={stay ? "none" : "any"}
+      closedby={stay ? "none" : opening ? "closerequest" : "any"}
       // A second Esc closes even a dialog that cancelled the first one, so the key itself is cancelled.
       onKeyDown={(event) => stay && event.key === "Escape" && event.preventDefault()}
       onCancel={(event) => {

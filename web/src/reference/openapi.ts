@@ -3,6 +3,8 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  /** What a string holds, as a filter's JSON in a query. */
+  readonly contentMediaType?: string;
   readonly title?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -1,6 +1,6 @@
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, notifyManager, QueryCache, QueryClient } from "@tanstack/react-query";
 import { MemoryService } from "../api";
 import { awaitServer, isUnreachable } from "./reach";
 import { currentSession } from "./session";
@@ -49,11 +49,19 @@ export const transport = createConnectTransport({
 /** Calls whose progress is followed, or which are made again and again; all others are queries. */
 export const memoryClient = createClient(MemoryService, transport);
 
+// A button that sends is disabled before the browser handles the next click, so that a double click sends once, also
+// on a slow device. The default, a timer, comes after a click that waits already.
+notifyManager.setScheduler(queueMicrotask);
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
+    // Otherwise calls wait while the browser is offline. A server on this machine answers also then; and what was
+    // sent to another, such as a deletion, must fail in sight and not happen later.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       retry: (failures, error) => failures < 2 && ConnectError.from(error).code === Code.Unavailable,
     },
