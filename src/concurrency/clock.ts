@@ -8,8 +8,8 @@ export interface Clock {
   /** Reads the wall clock, in milliseconds since 1970. */
   wallMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Lets all other work that is ready run first. */
-  yield(): Promise<void>;
+  /** Lets all other work that is ready run first; of what takes turns, brief work waits for other brief work alone. */
+  yield(work?: "brief" | "long"): Promise<void>;
   /** Returns a random number, at least 0 and less than 1. */
   random(): number;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "./clock.js";
 import { yieldToEventLoop } from "./yield-to-event-loop.js";
 
-/** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
-export const TIME_SLICE_MS_MAX = 5;
+/** Time after which work on the main thread lets other work run: a recall waits for some slices of others' work. */
+export const TIME_SLICE_MS_MAX = 2;
 
 /** The time for which work may hold the main thread, again and again: it ends with a yield, and the next begins. */
 export class TimeSlice {

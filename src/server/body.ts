@@ -7,6 +7,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { Budget } from "../concurrency/budget.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
+import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
@@ -222,8 +223,10 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
         refuse(error);
       }
     };
-    const onEnd = () => {
+    const onEnd = async () => {
       stop();
+      // What follows takes milliseconds for a large body, and many may end in one iteration of the event loop.
+      if (bytes > SMALL_BYTES_MAX) await yieldToEventLoop();
       resolve(all.subarray(0, bytes));
     };
     // The connection, or the stream of HTTP/2, ended in the middle.

@@ -73,3 +73,15 @@ test("long pieces of work that yield again and again leave the others their turn
   await Promise.all(busy);
   for (const each of turns) expect(each).toBeLessThan(15);
 });
+
+test("brief work does not wait behind all slices of long work", async () => {
+  let slices = 0;
+  const long = Array.from({ length: 30 }, async () => {
+    await yieldToEventLoop();
+    work(3);
+    slices++;
+  });
+  await yieldToEventLoop("brief");
+  expect(slices).toBeLessThan(5);
+  await Promise.all(long);
+});

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Appender } from "../../src/memory/log/appender.js";
-import { type Open, OpenNamespaces } from "../../src/memory/log/open-namespaces.js";
+import { OPEN_MAX, type Open, OpenNamespaces } from "../../src/memory/log/open-namespaces.js";
 import type { Replica } from "../../src/memory/log/replica.js";
 
 const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 
 /** Makes an open namespace of some bytes, and counts how often these are asked for. */
-function anOpen(i: number, counted: { asked: number; looked: number }) {
+function anOpen(i: number, counted: { asked: number; looked: number }, accountId = `account${i % 7}`) {
   const replica = {
     get users() {
       counted.looked++;
@@ -20,7 +20,7 @@ function anOpen(i: number, counted: { asked: number; looked: number }) {
       return this.own;
     },
   };
-  const scope = { accountId: `account${i % 7}`, namespace: `n${i}` };
+  const scope = { accountId, namespace: `n${i}` };
   const open: Open = {
     scope,
     // Counting bytes and closing ask a replica for no more than this, and a real one needs a log and an index.
@@ -94,5 +94,30 @@ describe("many open namespaces", () => {
     const expected = [...first, ...others].slice(0, closed.length);
     expect(closed).toEqual(expected.map(({ open }) => open.replica));
     expect(closed.length).toBeGreaterThan(200);
+  });
+
+  it("are not all looked at for each that is opened when there are too many", () => {
+    const { counted, namespaces } = filled(2_000_000_000);
+    for (let i = 1_000; i < OPEN_MAX; i++) namespaces.add(anOpen(i, counted).open);
+    Object.assign(counted, { asked: 0, looked: 0 });
+    for (let i = 0; i < 500; i++) {
+      const { open } = anOpen(OPEN_MAX + i, counted);
+      namespaces.add(open);
+      namespaces.evict(open);
+    }
+    expect(namespaces.all.length).toBeLessThanOrEqual(OPEN_MAX);
+    expect(counted.asked).toBeLessThan(1_000);
+    expect(counted.looked).toBeLessThan(100_000);
+  });
+
+  it("are closed of an account that has more than half of them, when there are too many", () => {
+    const { counted, closed, namespaces, all } = filled(2_000_000_000);
+    for (let i = 1_000; i <= OPEN_MAX; i++) {
+      const { open } = anOpen(i, counted, "account of many");
+      namespaces.add(open);
+      namespaces.evict(open);
+    }
+    expect(closed.length).toBeGreaterThan(0);
+    expect(all.filter(({ open }) => open.gone)).toEqual([]);
   });
 });

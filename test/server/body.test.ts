@@ -70,6 +70,33 @@ describe("bodies in chunks", () => {
   });
 });
 
+describe("large bodies that end together", () => {
+  it("are handed on in turns, and small ones at once", async () => {
+    const iterationsOf = async (bytes: number) => {
+      let [iterations, isOver] = [0, false];
+      const count = () => {
+        iterations++;
+        if (!isOver) setImmediate(count);
+      };
+      const reading = Array.from({ length: 20 }, async () => {
+        const call = callWith(Readable.from([Buffer.alloc(bytes, " ")]), {
+          "content-length": `${bytes}`,
+        });
+        await readBody(call, BYTES_MAX);
+        call.release();
+        // What decodes it and answers.
+        for (const endMs = performance.now() + 3; performance.now() < endMs; );
+      });
+      setImmediate(count);
+      await Promise.all(reading);
+      isOver = true;
+      return iterations;
+    };
+    expect(await iterationsOf(60_000)).toBeGreaterThanOrEqual(19);
+    expect(await iterationsOf(1_000)).toBeLessThan(10);
+  });
+});
+
 describe("bodies that are too large", () => {
   it("are refused as that, however many came before whose calls have not ended", async () => {
     const chunks = Array.from({ length: 17 }, () => Buffer.alloc(BYTES_MAX / 16, " "));

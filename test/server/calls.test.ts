@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { Plans } from "../../src/accounts/plan.js";
 import { limitSignUps } from "../../src/accounts/sign-up.js";
+import type { Share } from "../../src/concurrency/share.js";
 import { MemoryError } from "../../src/errors.js";
 import { NO_TIMINGS } from "../../src/memory/ports/step-timer.js";
 import type { CallOptions } from "../../src/server/call.js";
@@ -54,6 +55,22 @@ it("RPCs are running from their opening to their end, but no streams and no mess
   expect(calls.running).toBe(1);
   calls.end(second);
   expect(calls.running).toBe(0);
+});
+
+it("a filter counts as what it becomes, so that many at once do not fill the memory", async () => {
+  const { calls, open } = openCalls();
+  const held = async (message: unknown) => {
+    const request = { headers: {}, opened: { onEnd: [] as unknown } } as IncomingMessage;
+    const call = open("recalld.v1.MemoryService/CountMemories", { request });
+    call.message = message as NonNullable<typeof call.message>;
+    call.hold(120_000);
+    await calls.run(call, async () => ({}));
+    const { used } = calls.shares.memory as Share;
+    call.release();
+    return used;
+  };
+  expect(await held({ namespace: "notes" })).toBe(120_000);
+  expect(await held({ namespace: "notes", filter: { level: { $in: [1, 2] } } })).toBe(840_000);
 });
 
 it("a call that its client leaves no time does not begin, whether or not it streams", async () => {

@@ -200,6 +200,49 @@ describe("the limits of one port", () => {
     expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
   });
 
+  it("many calls that come together over HTTP/2 are served in turns", async () => {
+    let [inThis, most] = [0, 0];
+    const port = await serve({}, (_request, response) => {
+      for (const endMs = performance.now() + 3; performance.now() < endMs; );
+      most = Math.max(most, ++inThis);
+      setImmediate(() => {
+        inThis = 0;
+      });
+      response.end("done");
+    });
+    const sessions = Array.from({ length: 10 }, () => dial(port));
+    await Promise.all(sessions.map((session) => ask2(session, "/a")));
+    most = 0;
+    const answers = sessions.flatMap((session) => Array.from({ length: 10 }, () => ask2(session, "/b")));
+    expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
+    expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it("a session that has made many calls may send no more frames for nothing later", async () => {
+    const port = await serve();
+    const socket = connect(port, "127.0.0.1");
+    let told = "";
+    socket
+      .on("error", () => {})
+      .on("data", (bytes) => {
+        told += bytes.toString("latin1");
+      });
+    const closed = once(socket, "close");
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
+    const answered = () => told.split("GET /b over 2.0").length - 1;
+    for (let call = 0; call < 300; await until(() => answered() === call))
+      for (const end = call + 50; call < end; call++)
+        socket.write(
+          frame(1, { flags: 5, id: 2 * call + 1, payload: Buffer.from("828604022f62010178", "hex") }),
+        );
+    // Longer than the time between two looks.
+    await new Promise((done) => setTimeout(done, 300));
+    const priority = frame(2, { flags: 0, id: 1, payload: Buffer.from([0, 0, 0, 0, 16]) });
+    socket.write(Buffer.concat(Array(110_000).fill(priority)));
+    await closed;
+    expect(counts.cutOff.request).toBe(1);
+  });
+
   it("a session whose body comes in thousands of tiny frames is ended", async () => {
     const port = await serve();
     // HPACK writes POST, http and the name of the path by their numbers in the static table.

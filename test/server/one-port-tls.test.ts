@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
+import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
-import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
+import { readHello } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import { ask2, counts, PREFACE, REQUEST, serve, until, untilEnd } from "../support/one-port.js";
 
@@ -26,6 +28,44 @@ function dial(port: number): ClientHttp2Session {
   return session;
 }
 
+/** Returns the first message of a handshake, as Node's client sends it. */
+async function hello(): Promise<Buffer> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on(
+    "error",
+    () => {},
+  );
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const [bytes] = (await once(socket, "data")) as [Buffer];
+  for (const each of [client, socket, server]) "destroy" in each ? each.destroy() : each.close();
+  return bytes;
+}
+
+describe("the first message of a handshake", () => {
+  it("is whole with its last byte, in one record or in several", async () => {
+    const bytes = await hello();
+    const message = bytes.subarray(5);
+    const record = (part: Buffer) =>
+      Buffer.concat([Buffer.of(22, 3, 1, part.length >> 8, part.length), part]);
+    const inTwo = Buffer.concat([record(message.subarray(0, 3)), record(message.subarray(3))]);
+    for (const whole of [bytes, inTwo, Buffer.concat([bytes, Buffer.of(20)])])
+      expect(readHello(whole)).toBe("whole");
+    for (const each of [bytes, inTwo])
+      for (let end = 0; end < each.length; end++) expect(readHello(each.subarray(0, end))).toBeUndefined();
+  });
+
+  it("is wrong if it is another message, or goes on in ever more records or bytes", () => {
+    expect(readHello(Buffer.from("GET / HTTP/1.1"))).toBe("wrong");
+    const parts = Array.from({ length: 9 }, () => Buffer.of(22, 3, 1, 0, 1, 1));
+    expect(readHello(Buffer.concat(parts.slice(0, 8)))).toBeUndefined();
+    expect(readHello(Buffer.concat(parts))).toBe("wrong");
+    expect(readHello(Buffer.concat([Buffer.of(22, 3, 1, 0xff, 0xff, 1, 1), Buffer.alloc(16_384)]))).toBe(
+      "wrong",
+    );
+  });
+});
+
 // What is thrown where nobody listens ends the process, and here the test run.
 describe("one port over TLS", () => {
   it("cuts off who does not read an answer", async () => {
@@ -34,6 +74,27 @@ describe("one port over TLS", () => {
     socket.write(REQUEST.replace("/raw", "/huge"));
     await until(() => counts.cutOff.answer === 1 && counts.connections.used === 0);
     expect(await ask2(dial(port), "/b")).toBe("GET /b over 2.0");
+  }, 20_000);
+
+  it("lets other work run between handshakes, also when many clients end their first messages at once", async () => {
+    const port = await serve({ tls: tls() });
+    const emit = vi.spyOn(TlsServer.prototype, "emit");
+    onTestFinished(() => emit.mockRestore());
+    const begun = () => emit.mock.calls.filter(([event]) => String(event) === "connection").length;
+    const bytes = await hello();
+    const sockets = Array.from({ length: 200 }, () => connectTcp(port, "127.0.0.1").on("error", () => {}));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    for (const socket of sockets) socket.write(bytes.subarray(0, 20));
+    await until(() => counts.connections.used === sockets.length);
+    expect(begun()).toBe(0);
+    for (const socket of sockets) socket.write(bytes.subarray(20));
+    let most = 0;
+    for (let before = 0; before < sockets.length; ) {
+      await immediate();
+      most = Math.max(most, begun() - before);
+      before = begun();
+    }
+    expect(most).toBeLessThan(100);
   }, 20_000);
 
   it("begins no session for an address that has reset calls in a flood", async () => {

@@ -35,9 +35,10 @@ export function kindOf(value: Value, isElement: boolean): number {
 
 /** Makes the key of a value, or of a key of an object or its beginning: its kind, and bytes in its order. */
 export function keyOf(kind: number, value: Value): Uint8Array {
-  const nodes = new NodeWriter();
-  nodes.add(0, kind, value);
-  return nodes.finished().keys;
+  const key = Buffer.allocUnsafe(
+    1 + (typeof value === "string" ? Buffer.byteLength(value) : VALUE_BYTES_MAX),
+  );
+  return key.subarray(0, writeKey(key, 0, { kind, value }));
 }
 
 export function constantOf(value: Value): number {
@@ -59,6 +60,8 @@ export interface WrittenNodes {
   readonly keys: Uint8Array;
 }
 
+/** Most bytes of a value that is no text. */
+const VALUE_BYTES_MAX = 8;
 /** Most bytes in UTF-8 of one code unit. */
 const UNIT_BYTES_MAX = 3;
 /** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
@@ -74,14 +77,9 @@ export class NodeWriter {
   /** Adds a node; returns one more than its number, which its children have as their parent. */
   add(parent: number, kind: number, value: Value): number {
     const isText = typeof value === "string";
-    this.#reserve(isText ? 1 + UNIT_BYTES_MAX * value.length : 9);
+    this.#reserve(1 + (isText ? UNIT_BYTES_MAX * value.length : VALUE_BYTES_MAX));
     this.#starts.push(this.#end);
-    this.#keys[this.#end++] = kind;
-    if (isText) this.#end += this.#writeText(value);
-    else if (typeof value === "number") {
-      writeNumber(this.#keys, this.#end, value);
-      this.#end += 8;
-    } else if (value !== CONTAINER) this.#keys[this.#end++] = constantOf(value);
+    this.#end = writeKey(this.#keys, this.#end, { kind, value });
     return this.#parents.push(parent);
   }
 
@@ -101,23 +99,36 @@ export class NodeWriter {
     return { parents, starts, keys };
   }
 
-  #writeText(text: string): number {
-    const [keys, end] = [this.#keys, this.#end];
-    if (text.length > SHORT_TEXT) return keys.write(text, end);
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
-      if (unit > 0x7f) return keys.write(text, end);
-      keys[end + i] = unit;
-    }
-    return text.length;
-  }
-
   #reserve(more: number): void {
     if (this.#end + more <= this.#keys.length) return;
     const longer = Buffer.allocUnsafe(2 * this.#keys.length + more);
     this.#keys.copy(longer, 0, 0, this.#end);
     this.#keys = longer;
   }
+}
+
+/** Writes the key of a value from a place on; returns the place behind it. */
+function writeKey(bytes: Buffer, at: number, { kind, value }: { kind: number; value: Value }): number {
+  bytes[at] = kind;
+  const begin = at + 1;
+  if (typeof value === "string") return begin + writeText(bytes, begin, value);
+  if (value === CONTAINER) return begin;
+  if (typeof value === "number") {
+    writeNumber(bytes, begin, value);
+    return begin + 8;
+  }
+  bytes[begin] = constantOf(value);
+  return begin + 1;
+}
+
+function writeText(bytes: Buffer, at: number, text: string): number {
+  if (text.length > SHORT_TEXT) return bytes.write(text, at);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) return bytes.write(text, at);
+    bytes[at + i] = unit;
+  }
+  return text.length;
 }
 
 /** Writes a number in eight bytes whose order is that of the numbers. Both zeros are one. */

@@ -1,4 +1,4 @@
-import type { Condition, Field, Order, SystemField, Test } from "../../memory/ports/condition.js";
+import type { Condition, Field, Order, Scalar, SystemField, Test } from "../../memory/ports/condition.js";
 import { finderOf } from "../../memory/requests/find-bytes.js";
 import { testerOf } from "../../memory/requests/matches.js";
 import { Bits } from "../rows/bits.js";
@@ -118,29 +118,52 @@ function findTimes(field: Exclude<SystemField, "$id" | "$external_id">, test: Te
 
 /** Finds the rows that have at a path a value which passes a test. */
 function findValues(path: readonly Uint8Array[], test: Test): Find {
-  const ranges = rangesOf(test);
   return function* ({ fields: { arrays } }, into) {
     const values = childrenAt(arrays, path);
     if (values === undefined) return;
-    let [kind, ofKind] = [0, values];
-    const skips: Skips = new Map();
-    for (const range of ranges) {
-      // To find one passes over dead nodes, of which there may be many.
-      yield;
-      // Most paths have values of few kinds, so that most of a long list need not be looked for.
-      if (range.to === undefined && range.from[0] !== kind) {
-        kind = range.from[0] as number;
-        ofKind = nodesOfKind(arrays, kind, values, skips);
-      }
-      yield* addRange(arrays, { range, values: range.to === undefined ? ofKind : values, into, skips });
-    }
+    const adding = { values, into, skips: new Map() };
+    if (test.op === "in") yield* addListed(arrays, test.values, adding);
+    else for (const range of rangesOf(test)) yield* addRange(arrays, range, adding);
   };
 }
 
-/** Keys of values from one to before another, or one alone. */
+interface Adding {
+  /** Nodes among which the values are. */
+  readonly values: Range;
+  readonly into: Bits;
+  readonly skips: Skips;
+}
+
+/** Kinds that the values of a list may have at a path. */
+const LISTED_KINDS = [false, true].flatMap((isElement) =>
+  [null, 0, ""].map((value) => ({ kind: kindOf(value, isElement), isElement })),
+);
+
+/**
+ * Adds the rows of the values in a list. Each key is made when it is looked for, because filters of tens of thousands of
+ * values would fill the memory, and hold the thread, if all were made at once.
+ */
+function* addListed(nodes: Nodes, listed: ReadonlySet<Scalar>, adding: Adding): Generator<void> {
+  const { values, into, skips } = adding;
+  for (const { kind, isElement } of LISTED_KINDS) {
+    let ofKind: Range | undefined;
+    for (const value of listed) {
+      if (kindOf(value, isElement) !== kind) continue;
+      // To find one passes over dead nodes, of which there may be many.
+      yield;
+      ofKind ??= nodesOfKind(nodes, kind, values, skips);
+      // Most paths have values of few kinds, so that most of a long list need not be looked for.
+      if (ofKind.from === ofKind.to) break;
+      const node = findNode(nodes, keyOf(kind, value), ofKind, skips);
+      if (node !== undefined) yield* addRows(nodes, { from: node, to: node + 1 }, into);
+    }
+  }
+}
+
+/** Keys of values from one to before another. */
 interface KeyRange {
   readonly from: Uint8Array;
-  readonly to?: Uint8Array;
+  readonly to: Uint8Array;
   /** Only texts with these bytes in them. */
   readonly containing?: Uint8Array;
 }
@@ -149,15 +172,8 @@ interface KeyRange {
 const ABOVE_TEXT = 0xff;
 
 /** Lists the ranges of values that pass a test. They do not overlap. */
-function rangesOf(test: Test): readonly KeyRange[] {
+function rangesOf(test: Exclude<Test, { op: "in" }>): readonly KeyRange[] {
   if (test.op === "exists") return [{ from: Uint8Array.of(KIND.container), to: Uint8Array.of(KIND.path) }];
-  if (test.op === "in") {
-    const keys = [...test.values].flatMap((value) =>
-      [false, true].map((isElement) => keyOf(kindOf(value, isElement), value)),
-    );
-    // One kind after the other.
-    return keys.map((from) => ({ from })).sort((a, b) => (a.from[0] as number) - (b.from[0] as number));
-  }
   if (test.op === "prefix") {
     return aloneOrElement(KIND.text, (kind) => {
       const from = keyOf(kind, test.text);
@@ -167,10 +183,11 @@ function rangesOf(test: Test): readonly KeyRange[] {
   if (test.op !== "contains") {
     return aloneOrElement(kindOf(test.than, false), (kind) => ordered(test.op, keyOf(kind, test.than)));
   }
-  const element = { from: keyOf(kindOf(test.value, true), test.value) };
+  const key = keyOf(kindOf(test.value, true), test.value);
+  const element = { from: key, to: followedBy(key, 0) };
   if (typeof test.value !== "string") return [element];
   const texts = { from: Uint8Array.of(KIND.text), to: Uint8Array.of(KIND.text + ELEMENT) };
-  const containing = keyOf(KIND.text, test.value).subarray(1);
+  const containing = key.subarray(1);
   return [containing.length === 0 ? texts : { ...texts, containing }, element];
 }
 
@@ -207,26 +224,14 @@ function nodesOfKind(nodes: Nodes, kind: number, values: Range, skips: Skips): R
   return { from, to: firstNode(nodes, Uint8Array.of(kind + 1), { from, to: values.to }, skips) };
 }
 
-interface Adding {
-  readonly range: KeyRange;
-  /** Nodes among which the values are. */
-  readonly values: Range;
-  readonly into: Bits;
-  readonly skips: Skips;
-}
-
 /** Adds the rows of the values in a range. */
-function* addRange(nodes: Nodes, { range, values, into, skips }: Adding): Generator<void> {
-  const { from: least, to: above, containing } = range;
-  if (above === undefined) {
-    const node = findNode(nodes, least, values, skips);
-    if (node !== undefined) yield* addRows(nodes, { from: node, to: node + 1 }, into);
-    return;
-  }
-  const from = firstNode(nodes, least, values, skips);
-  const to = firstNode(nodes, above, { from, to: values.to }, skips);
-  if (containing === undefined) yield* addRows(nodes, { from, to }, into);
-  else yield* addContaining(nodes, { from, to, text: containing }, into);
+function* addRange(nodes: Nodes, range: KeyRange, { values, into, skips }: Adding): Generator<void> {
+  // To find one passes over dead nodes, of which there may be many.
+  yield;
+  const from = firstNode(nodes, range.from, values, skips);
+  const to = firstNode(nodes, range.to, { from, to: values.to }, skips);
+  if (range.containing === undefined) yield* addRows(nodes, { from, to }, into);
+  else yield* addContaining(nodes, { from, to, text: range.containing }, into);
 }
 
 /** Adds the rows of some values. */

@@ -5,7 +5,9 @@ import type { Replica } from "./replica.js";
 
 const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 /** Maximum number of open namespaces, whatever their size. */
-const OPEN_MAX = 10_000;
+export const OPEN_MAX = 10_000;
+/** Those closed beyond what must be when there are too many, because each look for them goes over all. */
+const CLOSED_BEYOND = 100;
 
 /** An open namespace. */
 export interface Open {
@@ -118,25 +120,28 @@ export class OpenNamespaces {
   }
 
   /**
-   * Notes the bytes of a namespace that was opened or has grown. If all are over the budget, it closes the least
-   * recently used ones until the rest fits: first those of an account that holds more than half of the budget, so that
-   * it does not close all others'. Namespaces in use stay, and so does the one used last: otherwise a single namespace
-   * above the budget would be built again for every call.
+   * Notes the bytes of a namespace that was opened or has grown. If all are over the budget, or too many, it closes the
+   * least recently used ones until the rest fits: first those of an account that has more than half, so that it does not
+   * close all others'. Namespaces in use stay, and so does the one used last: otherwise a single namespace above the
+   * budget would be built again for every call.
    */
   evict(grown: Open): void {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
-    const isOver = () => this.#bytesKnown > this.bytesMax || this.#open.size > OPEN_MAX;
-    if (isOver()) this.#bytes();
+    // Only then: to measure all takes as long as many calls.
+    if (this.#bytesKnown > this.bytesMax) this.#bytes();
+    const isTooMany = this.#open.size > OPEN_MAX;
+    const isOver = () =>
+      this.#bytesKnown > this.bytesMax || (isTooMany && this.#open.size > OPEN_MAX - CLOSED_BEYOND);
     if (!isOver()) return;
     // Each is looked at once: thousands may be closed together.
     const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
-    const heavy = this.#heavy();
+    const heldBy = this.#byAccount();
     for (const open of unused) {
-      const { accountId } = open.scope;
-      const bytes = heavy.get(accountId);
       if (!isOver()) return;
-      if (bytes === undefined || bytes <= this.bytesMax / 2) continue;
-      heavy.set(accountId, bytes - (this.#bytesOf.get(open) ?? 0));
+      const held = heldBy.get(open.scope.accountId);
+      if (held === undefined || (held.bytes <= this.bytesMax / 2 && held.count <= OPEN_MAX / 2)) continue;
+      held.bytes -= this.#bytesOf.get(open) ?? 0;
+      held.count -= 1;
       this.letGo(open);
     }
     for (const open of unused) {
@@ -145,14 +150,16 @@ export class OpenNamespaces {
     }
   }
 
-  /** Finds the accounts that hold more than half of the budget, and what they hold. */
-  #heavy(): Map<string, number> {
-    const byAccount = new Map<string, number>();
+  #byAccount(): Map<string, { bytes: number; count: number }> {
+    const byAccount = new Map<string, { bytes: number; count: number }>();
     for (const open of this.#open.values()) {
       const { accountId } = open.scope;
-      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + (this.#bytesOf.get(open) ?? 0));
+      const held = byAccount.get(accountId) ?? { bytes: 0, count: 0 };
+      held.bytes += this.#bytesOf.get(open) ?? 0;
+      held.count += 1;
+      byAccount.set(accountId, held);
     }
-    return new Map([...byAccount].filter(([, bytes]) => bytes > this.bytesMax / 2));
+    return byAccount;
   }
 }
 

@@ -56,7 +56,7 @@ export async function findNearby(
   for (const query of vectors.keys()) {
     // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
     // queries may begin at once.
-    if (query > 0 || indexes.some(({ bytes }) => bytes > QUICK_INDEX_BYTES)) await clock.yield();
+    if (query > 0 || indexes.some(({ bytes }) => bytes > QUICK_INDEX_BYTES)) await clock.yield("brief");
     await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.

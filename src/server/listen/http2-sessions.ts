@@ -23,7 +23,7 @@ const RESETS_MS_MAX = 10_000;
 export const OVERHEAD_RATE: Rate = Object.freeze({ perSecond: 262_144, burst: 1_048_576 });
 /** Time between two looks at what sessions have sent. */
 const OVERHEAD_LOOK_MS = 250;
-/** Bytes that a call may take for its headers before they count. */
+/** Bytes that a call may take for its headers before they count. Those that it does not take are not kept for later. */
 export const HEADER_BYTES_FREE = 4_096;
 /** Bytes of a body in one frame from which the frame is worth its head. */
 const FRAME_BYTES_MIN = 64;
@@ -56,6 +56,8 @@ interface OpenSession {
   /** Bytes that it has sent, of which some were worth something, up to the last look for overhead. */
   readBytes: number;
   usefulBytes: number;
+  /** Bytes that the headers of its calls may have taken since the last look. */
+  headerBytes: number;
   tinyFrames: number;
   /** Name by which its resets are counted. */
   readonly owner: string;
@@ -87,6 +89,7 @@ export class Http2Sessions {
       opened: false,
       readBytes: 0,
       usefulBytes: 0,
+      headerBytes: 0,
       tinyFrames: 0,
       owner,
     };
@@ -110,7 +113,7 @@ export class Http2Sessions {
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
-    open.usefulBytes += HEADER_BYTES_FREE;
+    open.headerBytes += HEADER_BYTES_FREE;
     if (stream.closed || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
       // Later, because Node is in the middle of reading now.
@@ -157,10 +160,10 @@ export class Http2Sessions {
     if (session.destroyed || isEnding(session)) return;
     const { bytesRead } = session.socket;
     const isFlood = open.tinyFrames > TINY_FRAMES_MAX;
-    const overhead = bytesRead - open.readBytes - open.usefulBytes;
+    const overhead = Math.max(0, bytesRead - open.readBytes - open.headerBytes) - open.usefulBytes;
     // The rest of a refused body may still arrive, so what is left of its allowance stays.
     const usefulBytes = Math.min(OVERHEAD_RATE.burst, Math.max(0, -overhead));
-    Object.assign(open, { readBytes: bytesRead, usefulBytes, tinyFrames: 0 });
+    Object.assign(open, { readBytes: bytesRead, usefulBytes, headerBytes: 0, tinyFrames: 0 });
     if (overhead <= 0 && !isFlood) return;
     this.#overhead.take(open.owner, overhead);
     const waitMs = this.#overhead.waitMs(open.owner);

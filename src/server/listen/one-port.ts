@@ -15,13 +15,14 @@ import {
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
+import { Turns } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { readInPieces } from "./read-in-pieces.js";
+import { readInPieces, serveInTurn } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
-import type { Tls } from "./tls.js";
+import { readHello, type Tls } from "./tls.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
@@ -30,6 +31,8 @@ const TIMEOUT_CHECK_MS = 1000;
 
 /** Beginning of HTTP/2 with prior knowledge, with which no HTTP/1 request begins (RFC 9113, 11.6). */
 const PREFACE = "PRI ";
+/** Turns of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
+const handshakes = new Turns(2);
 
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
@@ -92,7 +95,10 @@ export class OnePortServer extends Server {
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
-      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+      if (!this.#sessions.acceptStream(stream, headers)) return;
+      serveInTurn(() => {
+        if (!stream.destroyed) toRequest.call(this.#http2, stream, headers, ...rest);
+      });
     });
     this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
@@ -173,16 +179,37 @@ export class OnePortServer extends Server {
       if (this.#unopened.get(remote) === socket) this.#unopened.delete(remote);
     });
     if (this.#tls === undefined) this.#sniff(socket);
-    else this.#tls.emit("connection", socket);
+    else this.#beginTls(socket, this.#tls);
+  }
+
+  /** Decrypts a connection when its first message has arrived as a whole, and its turn has come. */
+  #beginTls(socket: Socket, server: TlsServer): void {
+    const tells = (head: Buffer) => readHello(head) !== undefined;
+    this.#readHead(socket, tells, async (head) => {
+      if (readHello(head) === "wrong") socket.destroy();
+      else await handshakes.wait();
+      if (!socket.destroyed) server.emit("connection", socket);
+    });
+  }
+
+  /** Opens a connection when its first bytes tell its protocol. */
+  #sniff(socket: Socket): void {
+    // A lone "P" may become POST as well.
+    const tells = (head: Buffer) => protocolOf(head) !== undefined;
+    this.#readHead(socket, tells, (head) => {
+      this.#unopened.delete(remoteOf(socket));
+      if (protocolOf(head) === "http2") this.#openSession(socket);
+      else this.#openHttp1(socket);
+    });
   }
 
   /**
-   * Opens a connection when its first bytes tell its protocol, with the bytes put back. One that fails, ends or stays
-   * silent before that is destroyed.
+   * Calls back when a connection has sent enough, with the bytes put back. One that fails, ends or stays silent before
+   * that is destroyed.
    *
    * It listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
    */
-  #sniff(socket: Socket): void {
+  #readHead(socket: Socket, isEnough: (head: Buffer) => boolean, goOn: (head: Buffer) => unknown): void {
     let head: Buffer = Buffer.alloc(0);
     const giveUp = () => socket.destroy();
     let late: NodeJS.Immediate | undefined;
@@ -200,14 +227,11 @@ export class OnePortServer extends Server {
     };
     const onData = (chunk: Buffer) => {
       head = Buffer.concat([head, chunk]);
-      const protocol = protocolOf(head);
-      if (protocol === undefined) return; // a lone "P" may become POST as well
+      if (!isEnough(head)) return;
       stop();
       socket.pause();
       socket.unshift(head);
-      this.#unopened.delete(remoteOf(socket));
-      if (protocol === "http2") this.#openSession(socket);
-      else this.#openHttp1(socket);
+      goOn(head);
     };
     socket.on("data", onData).on("error", giveUp).on("end", giveUp).on("close", stop);
   }

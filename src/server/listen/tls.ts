@@ -90,6 +90,30 @@ async function readSetting(setting: string, file: string): Promise<Buffer> {
   });
 }
 
+/** Bytes and records that a client's first message may take: most have 500 to 2,000, in one. */
+const HELLO_MAX = { bytes: 16_384, records: 8 };
+/** Kind of the records that handshakes are in, and bytes before the rest of a record and of a message in it. */
+const HANDSHAKE = { kind: 22, recordHeadBytes: 5, messageHeadBytes: 4 };
+
+/**
+ * Looks whether a client has sent the whole first message of a handshake. What takes time is the answer to it, which
+ * waits for its turn: nothing may follow later that OpenSSL then answers at once. Undefined while more is awaited.
+ */
+export function readHello(bytes: Buffer): "whole" | "wrong" | undefined {
+  const { kind, recordHeadBytes, messageHeadBytes } = HANDSHAKE;
+  let message: Buffer = Buffer.alloc(0);
+  for (let [at, records] = [0, 1]; at < bytes.length; records++) {
+    if (bytes[at] !== kind || records > HELLO_MAX.records) return "wrong";
+    const begin = at + recordHeadBytes;
+    if (begin > bytes.length) break;
+    at = begin + bytes.readUInt16BE(begin - 2);
+    message = Buffer.concat([message, bytes.subarray(begin, at)]);
+    if (message.length < messageHeadBytes) continue;
+    if (message.length - messageHeadBytes >= message.readUIntBE(1, 3)) return "whole";
+  }
+  return bytes.length > HELLO_MAX.bytes ? "wrong" : undefined;
+}
+
 function parse(otherwise: string, make: () => unknown): void {
   try {
     make();

@@ -43,6 +43,23 @@ function check(chance: Chance, segments: Segments, count: number): number {
   return selected;
 }
 
+/** A set that reports each value that is read. */
+class CountedSet extends Set<number> {
+  constructor(
+    values: readonly number[],
+    private readonly onRead: () => void,
+  ) {
+    super(values);
+  }
+
+  override *[Symbol.iterator](): SetIterator<number> {
+    for (const value of super.values()) {
+      this.onRead();
+      yield value;
+    }
+  }
+}
+
 /** Expects that the texts, keys, numbers and times are those of memories that live. */
 function expectErased(segments: Segments, removed: readonly number[]): void {
   const found = segments
@@ -150,6 +167,24 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     const selection = segments.select(condition, () => turns++);
     expect([...selection.sequences]).toEqual([2]);
     expect(turns).toBeGreaterThanOrEqual(200);
+  });
+
+  test("take a filter's lists one by one: thousands of values together fill the memory, and hold the thread", () => {
+    const segments = new Segments();
+    segments.add(new Map([[1, { id: "mem_1", createdAtMs: 1, metadata: '{"level":7}' }]]));
+    let read = 0;
+    let mostAtOnce = 0;
+    let before = 0;
+    const lists = Array.from({ length: 199 }, (_, i) => new CountedSet([i, i + 1, i + 2], () => read++));
+    const operands = lists.map(
+      (values) => ({ kind: "test", field: ["level"], test: { op: "in", values } }) as const,
+    );
+    const { sequences } = segments.select({ kind: "any", operands }, () => {
+      mostAtOnce = Math.max(mostAtOnce, read - before);
+      before = read;
+    });
+    expect([...sequences]).toEqual([1]);
+    expect(mostAtOnce).toBeLessThan(40);
   });
 
   test("pass over what was removed at once when a text of zeros is looked for", () => {
