@@ -174,7 +174,7 @@ export class LogIndex implements Index {
   }
 
   noteExpired(expiredMs: number): void {
-    const { files } = this.parts;
+    const { files } = this.options;
     files.expiredMs = Math.max(files.expiredMs, expiredMs);
   }
 

@@ -184,7 +184,7 @@ it("files of an open index that is too large to apply its log lose what others d
     },
     clock: { yield: async () => {} },
   });
-  await new StoredFiles(ports).catchUp();
+  await wipingStoredFiles(ports)();
   expect(wiped).toEqual([["large", [1]]]);
 });
 

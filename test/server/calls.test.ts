@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { Plans } from "../../src/accounts/plan.js";
 import { limitSignUps } from "../../src/accounts/sign-up.js";
 import type { Share } from "../../src/concurrency/share.js";
@@ -64,7 +65,11 @@ it("a filter counts as what it becomes, so that many at once do not fill the mem
     const call = open("recalld.v1.MemoryService/CountMemories", { request });
     call.message = message as NonNullable<typeof call.message>;
     call.hold(120_000);
-    await calls.run(call, async () => ({}));
+    await calls.run(call, {
+      descriptor: MemoryService.method.countMemories,
+      serve: async () => ({}),
+      bytesMax: 0,
+    });
     const { used } = calls.shares.memory as Share;
     call.release();
     return used;

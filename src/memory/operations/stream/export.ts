@@ -109,7 +109,7 @@ async function* memoriesOf(
         reason: "POSITION_GONE",
       });
     }
-    if (includeVectors && modelVersionOf(reader.logId) !== modelVersionOf(logId))
+    if (includeVectors && modelVersionOf(reading.logId) !== modelVersionOf(logId))
       throw unavailable("the namespace got vectors of another model during the export: begin it again");
     const end = entries.at(-1)?.sequence;
     // No log is shorter than it was.
