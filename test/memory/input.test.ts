@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/idempotency.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
 import { newMemoryId, parseMemoryId } from "../../src/memory/requests/id.js";
 import {
   type Json,
@@ -240,6 +241,9 @@ describe("metadata", () => {
   it.each(LONE)("is well-formed, keys too: %j", (text) => {
     for (const value of [{ [text]: 1 }, { a: text }, { a: [{ [text]: null }] }]) {
       expect(refusal(() => parseMetadata(value)).message).toContain("lone surrogate");
+    }
+    for (const filter of [{ [text]: 1 }, { a: text }, { $not: { a: { $in: [text] } } }]) {
+      expect(refusal(() => parseFilter(filter)).message).toContain("lone surrogate");
     }
   });
 

@@ -1,6 +1,7 @@
 import { expectAtMost, invalid } from "../../errors.js";
 import { CONTAINER, type Value } from "../ports/condition.js";
 import { isObject, type Json, type JsonObject, METADATA_DEPTH_MAX } from "./metadata.js";
+import { expectWellFormed } from "./text.js";
 
 /** Bytes of a path. */
 export const FILTER_PATH_BYTES_MAX = 512;
@@ -31,6 +32,7 @@ export function parsePath(at: string, path: string): string[] {
   if (Buffer.byteLength(path) > FILTER_PATH_BYTES_MAX) {
     throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
   }
+  expectWellFormed(at.toWellFormed(), path);
   const keys = keysOf(path);
   if (keys === undefined) {
     throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
