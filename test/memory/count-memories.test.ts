@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { unavailable } from "../../src/errors.js";
 import { countMemories } from "../../src/memory/operations/count.js";
 import type { Log } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
@@ -31,26 +30,9 @@ it("the memories of an open namespace are counted without reading those that oth
     },
   });
   const domain = service.domain({ log });
-  expect(await count(domain)).toBe(2);
-  expect(fetches).toBe(1);
   await domain.recall("a", query);
   fetches = 0;
   expect(await count(domain)).toBe(2);
   expect(fetches).toBe(0);
   expect(await count(domain, true)).toBe(4);
-});
-
-it("the memories of a namespace whose index cannot catch up are counted by its log", async () => {
-  let isAway = false;
-  const { log: stored } = service.storage;
-  const log = withChanges<Log>(stored, {
-    read: async (range) => {
-      if (isAway) throw unavailable("it is away");
-      return stored.read(range);
-    },
-  });
-  const domain = service.domain({ log });
-  await domain.recall("a", query);
-  isAway = true;
-  expect(await count(domain)).toBe(2);
 });
