@@ -302,8 +302,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/stream/export.ts",
-        "if (includeVectors && modelVersionOf(reader.logId) !== modelVersionOf(logId))",
-        "if (includeVectors && reader.logId === undefined)",
+        "if (includeVectors && modelVersionOf(reading.logId) !== modelVersionOf(logId))",
+        "if (includeVectors && reading.logId === undefined)",
       ],
     ],
   },
