@@ -122,7 +122,7 @@ test("what JSON writes is sent as it writes it", async () => {
 test("an error's JSON has what it says, and neither key nor stack", async () => {
   const echo = { status: 502, body: "Bad gateway. Authorization: Bearer rcl_secret", headers: {} };
   const error = await recalld
-    .store({ namespace: "ana", text: "x" }, { ...scriptedFetch(echo), requestId: "r1" })
+    .store({ namespace: "ana", text: "x" }, { fetch: scriptedFetch(echo).fetch, requestId: "r1" })
     .catch((thrown: RecalldError) => thrown);
   const text = JSON.stringify(error);
   expect(JSON.parse(text)).toEqual({
