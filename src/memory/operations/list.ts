@@ -39,6 +39,9 @@ interface Listing {
   placeIn(logId: string): readonly number[];
 }
 
+/** Maximum number of times that a page is read, if others update what is in it meanwhile. */
+const LOOKS_MAX = 10;
+
 /** The numbers of a place in a list, as a page token has them. */
 type Place = number | readonly number[];
 
@@ -80,15 +83,20 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
     return isByEvent ? [parseTimePlace(first), parsePlace(second)] : [parsePlace(first)];
   };
   const listing = { scope, order, filter, includeSuperseded, signal, size, placeIn };
-  const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
-  if (listed === undefined) {
-    if (token !== undefined) throw badToken();
-    return { items: [], nextPageToken: "" };
+  for (let looks = 1; ; looks++) {
+    const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
+    if (listed === undefined) {
+      if (token !== undefined) throw badToken();
+      return { items: [], nextPageToken: "" };
+    }
+    const { items, next, isCurrent } = await fillPage(listed.steps, size);
+    // What was updated while the page was read is where an update moves it, which may be this page. Newest first, that
+    // is before the list's beginning.
+    if (!isCurrent && order !== "newest" && looks < LOOKS_MAX) continue;
+    if (next === undefined) return { items, nextPageToken: "" };
+    const place = [next].flat().map(String);
+    return { items, nextPageToken: tokenOf([list, baseOf(listed.logId), ...place, ...digest]) };
   }
-  const { items, next } = await fillPage(listed.steps, size);
-  if (next === undefined) return { items, nextPageToken: "" };
-  const place = [next].flat().map(String);
-  return { items, nextPageToken: tokenOf([list, baseOf(listed.logId), ...place, ...digest]) };
 }
 
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */

@@ -14,24 +14,31 @@ export interface Step<Place, E = Shown> {
   readonly entry?: E | undefined;
   /** Undefined if nothing is left. */
   readonly next: Place | undefined;
+  /** True if a memory that was there when the walk began has changed or gone since. */
+  readonly hasChanged?: boolean;
 }
 
-/** Fills a page with up to `size` memories, as far as it has room for them. */
+/**
+ * Fills a page with up to `size` memories, as far as it has room for them. It is current if none of those that were
+ * there when the walk began has changed since.
+ */
 export async function fillPage<Place>(
   steps: AsyncIterable<Step<Place>>,
   size: number,
-): Promise<{ items: Shown[]; next: Place | undefined }> {
+): Promise<{ items: Shown[]; next: Place | undefined; isCurrent: boolean }> {
   const items: Shown[] = [];
   let bytes = 0;
+  let isCurrent = true;
   let next: Place | undefined;
   for await (const step of steps) {
     next = step.next;
+    if (step.hasChanged) isCurrent = false;
     if (step.entry === undefined) continue;
     items.push(step.entry);
     bytes += byteLengthOf(step.entry);
     if (items.length === size || bytes >= PAGE_BYTES_MAX) break;
   }
-  return { items, next };
+  return { items, next, isCurrent };
 }
 
 /** Entries per read, and reads per walk: there may be many deleted entries between two memories. */
@@ -86,6 +93,11 @@ export async function* oldest<W extends "head" | "text">(
     from = (entries.at(-1)?.sequence ?? last) + 1;
     yield { next: upToLast(from) };
   }
+  if (from <= last) return;
+  const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, what: "head" });
+  const isUpdate = ({ entry }: (typeof entries)[number]) =>
+    entry.op === "store" && (entry.replaces ?? 0) >= place;
+  yield { next: undefined, hasChanged: entries.some(isUpdate) };
 }
 
 /** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
@@ -102,7 +114,8 @@ export async function* inOrder<Place>(
     const read = await readMatching(ports, { ...showing, sequences: some });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const [i, sequence] of some.entries()) {
-      yield { entry: bySequence.get(sequence), next: placeBehind(at + i + 1) };
+      const entry = bySequence.get(sequence);
+      yield { entry, next: placeBehind(at + i + 1), hasChanged: entry === undefined };
     }
   }
 }
