@@ -189,9 +189,8 @@ class SegmentIndexes implements Indexes {
     // Several indexes have memories of the same range, but a selection is in the order of the log.
     const selections: Selection[] = [];
     for (const index of indexes) {
-      selections.push(
-        await inTimeSlices(selectRows(await segmentsOf([index]), condition, ids), this.options.clock),
-      );
+      const segments = await segmentsOf([index]);
+      selections.push(await inTimeSlices(selectRows(segments, condition, ids()), this.options.clock));
     }
     const [first, ...others] = selections;
     if (first === undefined) throw new Error("no index was asked");

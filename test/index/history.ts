@@ -102,7 +102,7 @@ export class History {
     const condition = { kind: "test", field: ["color"], test } as const;
     const some = [...this.#living.keys()].slice(0, 20);
     const answersOf = async (index: Index) => {
-      const among = await this.#indexes.select([index], { condition, ids: new Map() });
+      const among = await this.#indexes.select([index], { condition, ids: () => new Map() });
       const found = await this.#indexes.searchWords([index], { text, limit: 10 });
       return {
         found,

@@ -217,6 +217,32 @@ it("what superseded several memories during a selection is selected once", async
   expect(selected?.size).toBe(selected?.sequences.length);
 });
 
+it.each([
+  ["is not selected", { $id: { $ne: "mem_1" } }, MEMORIES - 1, false],
+  ["is selected once", { $id: "mem_1" }, 1, true],
+])(
+  "the new version of a memory that was replaced when its id had been looked up %s by a filter of its id",
+  async (_, filter, size, isSelected) => {
+    const current = () => domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+    const change = once(async (_: unknown) => {
+      for (const target of [1, MEMORIES + 1]) await replace(target, { id: "mem_1" });
+      await current();
+    });
+    const { indexes } = service;
+    const select: typeof indexes.select = async (...asked) => {
+      await change(undefined);
+      return indexes.select(...asked);
+    };
+    domain = service.domain({ indexes: withChanges(indexes, { select }) });
+    await current();
+    const selected = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+      replica.searching((search) => search.select(parseFilter(filter) as Filter)),
+    );
+    expect(selected?.size).toBe(size);
+    expect(selected?.has(MEMORIES + 2)).toBe(isSelected);
+  },
+);
+
 it("a search during which more is deleted than it notes is done again", async () => {
   const change = once(async (replica: Replica) => {
     const tombstones = Array.from({ length: 1_001 }, (_, i) => {

@@ -22,8 +22,8 @@ export interface FieldSegment extends Memories {
   readonly fields: FieldPart;
 }
 
-/** Log numbers of the memories that a filter names by id. */
-export type Ids = ReadonlyMap<unknown, number>;
+/** Log numbers of the memories that a filter names by id, of each version that may be among the rows. */
+export type Ids = ReadonlyMap<unknown, readonly number[]>;
 
 /** Adds the rows of a segment to a set that pass a test. */
 type Find = (segment: FieldSegment, into: Bits) => Generator<void>;

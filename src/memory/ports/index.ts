@@ -163,8 +163,11 @@ export interface RestoredIndex {
 
 export interface Selecting {
   readonly condition: Condition;
-  /** Log numbers of the memories that the condition names by id. */
-  readonly ids: ReadonlyMap<unknown, number>;
+  /**
+   * Returns the log numbers of the memories that the condition names by id, of all their versions by now: one may be
+   * replaced before the selection begins.
+   */
+  ids(): ReadonlyMap<unknown, readonly number[]>;
 }
 
 /** Some memories by their log numbers. */

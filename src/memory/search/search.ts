@@ -44,8 +44,6 @@ const IN_TIME_STEP = 4;
 const NEW_VERSIONS_MAX = 50;
 /** Ids that are looked up at a time. */
 const LOCATE_MANY = 8;
-/** Maximum number of looks for memories by their ids, which others may update meanwhile. */
-const LOOKS_MAX = 20;
 
 /** Maximum number of changes that are noted during a search; one with more is done again. */
 export const CHANGES_MAX = 1_000;
@@ -155,7 +153,7 @@ export class Search {
     const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
     return timer.time("filter", async () => {
-      const ids = await this.#locate(condition, includeSuperseded);
+      const ids = await this.#locate(condition);
       const { indexes } = await this.#sources({ includeSuperseded });
       signal?.throwIfAborted();
       const selected = await this.searchable.guard(
@@ -248,29 +246,29 @@ export class Search {
     return this.searchable.sources(includeSuperseded);
   }
 
-  /** Finds the log numbers of the memories that a condition names by id. */
-  async #locate(condition: Condition, includeSuperseded: boolean): Promise<Map<unknown, number>> {
+  /** Looks up the memories that a condition names by id; returns a function that returns all their versions since. */
+  async #locate(condition: Condition): Promise<() => Map<unknown, number[]>> {
     const ids = new Set<unknown>();
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
     const { secondaryIndexes, logId } = this.searchable;
-    const find = async (id: unknown) =>
-      [id, await secondaryIndexes.locate({ logId, id: String(id) })] as const;
-    let before = new Map<unknown, number>();
-    for (let looks = 1; ids.size > 0 && looks < LOOKS_MAX; looks++) {
-      const found = await mapSome([...ids], LOCATE_MANY, find);
-      const numbers = new Map(found.flatMap(([id, at]) => (at === undefined ? [] : [[id, at] as const])));
-      // Another process may just have stored one of them.
-      if (Math.max(0, ...numbers.values()) > this.searchable.applied()) await this.searchable.current();
-      const { indexes } = await this.#sources({ includeSuperseded });
-      const isKnown = (id: unknown, sequence: number) =>
-        before.get(id) === sequence || indexes.some((index) => index.has(sequence));
-      before = numbers;
-      // Another version may have replaced one that was just found. What is hidden stays so.
-      if ([...numbers].every(([id, sequence]) => isKnown(id, sequence))) break;
-    }
-    return before;
+    const found = await mapSome([...ids], LOCATE_MANY, async (id) => {
+      return [id, await secondaryIndexes.locate({ logId, id: String(id) })] as const;
+    });
+    // Another process may just have stored one of them.
+    if (found.some(([, at = 0]) => at > this.searchable.applied())) await this.searchable.current();
+    return () => {
+      const replaced = this.changes.filter(({ how }) => how === "replaced");
+      const newer = new Map(replaced.map(({ target, by }) => [target, by]));
+      return new Map(
+        found.map(([id, first]) => {
+          const versions: number[] = [];
+          for (let at = first; at !== undefined; at = newer.get(at)) versions.push(at);
+          return [id, versions];
+        }),
+      );
+    };
   }
 
   /** Finds the matching new versions of memories that were replaced before the selection came to them. */

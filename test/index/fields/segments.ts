@@ -51,7 +51,7 @@ export function copyOf(arrays: FlatArrays): FlatArrays {
 export class Segments {
   all: Segment[] = [];
   readonly living = new Map<number, Subject>();
-  readonly ids = new Map<unknown, number>();
+  readonly ids = new Map<unknown, readonly number[]>();
   /** The highest log number that was added. */
   highest = 1;
 
@@ -60,7 +60,7 @@ export class Segments {
     for (const [sequence, subject] of subjects) {
       this.living.set(sequence, subject);
       this.highest = sequence;
-      this.ids.set(subject.id, sequence);
+      this.ids.set(subject.id, [sequence]);
     }
     const part = FieldPart.of([...subjects.values()].map(rowFieldsOf));
     this.all.push(new Segment(Float64Array.from(subjects.keys()), part));
