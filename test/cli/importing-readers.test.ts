@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { READERS, readAsFound } from "../../cli/import/formats.js";
-import { type Imported, NotThatFormatError, type Read } from "../../cli/import/imported.js";
+import type { Imported, Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
@@ -243,7 +243,7 @@ it.each([
 ])("refuses an export %s, before anything of it is stored", async (_, content, says) => {
   const path = await fileOf(content);
   await expect(readAll("recalld", path)).rejects.toThrow(says);
-  await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormatError);
+  await expect(readAll("recalld", path)).rejects.toMatchObject({ code: "failed_precondition" });
 });
 
 const ACCOUNT_HEAD = JSON.stringify({ format: "recalld-account-export", version: 1, prefix: "" });
@@ -294,7 +294,7 @@ it.each([
 ])("refuses an export of several namespaces %s", async (_, content, says) => {
   const read = readAll("recalld-account", await fileOf(content));
   await expect(read).rejects.toThrow(says);
-  await expect(read).rejects.toThrow(NotThatFormatError);
+  await expect(read).rejects.toMatchObject({ code: "failed_precondition" });
 });
 
 it("reads one's own lines, and goes on behind a bad one", async () => {
@@ -335,10 +335,11 @@ const FILES = {
 
 it.each(Object.keys(READERS))("%s refuses the files of all others, and what is no JSON", async (from) => {
   for (const [other, name] of Object.entries(FILES)) {
-    if (other !== from) await expect(fixture(from, name)).rejects.toThrow(NotThatFormatError);
+    if (other !== from)
+      await expect(fixture(from, name)).rejects.toMatchObject({ code: "failed_precondition" });
   }
   for (const content of ["{", "5", "[1]", '{"a":1}', '"x"']) {
-    await expect(readAll(from, await fileOf(content))).rejects.toThrow(NotThatFormatError);
+    await expect(readAll(from, await fileOf(content))).rejects.toMatchObject({ code: "failed_precondition" });
   }
 });
 
