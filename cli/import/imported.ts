@@ -15,9 +15,9 @@ export interface Imported {
   readonly namespace?: string;
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
-  readonly expireTime?: string;
+  readonly expireTime?: string | undefined;
   /** When it happened, or was said, as its source knows it: RFC 3339, of UTC. */
-  readonly eventTime?: string;
+  readonly eventTime?: string | undefined;
 }
 
 /** A part of a file that is no memory, or cannot be stored as it is, and why. */

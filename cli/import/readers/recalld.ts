@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { failedPrecondition } from "../../../src/errors.js";
 import { OtherFormatError, type Read, type Source } from "../imported.js";
-import { lostIn } from "./json.js";
-import { objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
+import { checked, objectOf, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 
 export const FORMAT = "recalld-export";
 const VERSION = 1;
@@ -23,13 +22,9 @@ function memoryOf(line: string, place: string): Read {
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
   const { event_time: eventTime = memory.created_at } = memory;
   if (typeof id !== "string") return skip("recalld", place, "it is not a memory with an id");
-  const lost = lostIn(metadata);
-  if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
+  const read = checked({ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) });
   return {
-    sourceId: id,
-    place,
-    text: textOf(text) ?? "",
-    metadata: objectOf(metadata) ?? {},
+    ...read,
     ...(typeof externalId === "string" && { externalId }),
     ...(typeof expireTime === "string" && { expireTime }),
     ...(typeof eventTime === "string" && { eventTime }),
