@@ -1,6 +1,7 @@
 import type { Caller } from "../memory/ports/quota.js";
 import type { Account, Accounts } from "./account.js";
 import { getAccount, unknownKey } from "./authenticate.js";
+import { addSession, removeSession } from "./changes.js";
 import { answersTo, makeSession, type Session } from "./key.js";
 import { isOfClient, ofClient } from "./keys.js";
 
@@ -29,11 +30,11 @@ export async function openSession(
   if (isOfClient(account, caller)) throw ofClient("it cannot sign in to the portal");
   // Two at once may leave one too many; the next one ends it. The adapter bounds those of a key exactly.
   for (const sessionId of crowdedOut(account))
-    await accounts.removeSession({ accountId: account.id, sessionId });
+    await removeSession(accounts, { accountId: account.id, sessionId });
   const lifetimeMs = stay ? STAYING_MS : BRIEF_MS;
   const made = makeSession({ expiresAtMs: Math.min(Date.now() + lifetimeMs, key.expiresAtMs) });
   const request = { accountId: account.id, keyId: key.id, session: made.session };
-  if (!(await accounts.addSession(request))) throw unknownKey();
+  if (!(await addSession(accounts, request))) throw unknownKey();
   return made;
 }
 
@@ -46,7 +47,7 @@ export async function endSession(
   const account = await accounts.findByKey(sessionHash);
   const key = account?.keys.find((each) => answersTo(each, sessionHash));
   const session = key?.sessions?.find(({ hash }) => hash === sessionHash);
-  if (session !== undefined) await accounts.removeSession({ accountId, sessionId: session.id });
+  if (session !== undefined) await removeSession(accounts, { accountId, sessionId: session.id });
 }
 
 /**
