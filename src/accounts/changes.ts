@@ -1,5 +1,8 @@
-import { type Accounts, KEYS_MAX, type KeyOf, SESSIONS_MAX } from "./account.js";
+import { type Account, type Accounts, KEYS_MAX, type KeyOf, SESSIONS_MAX } from "./account.js";
 import { type Key, type Session, withSessions } from "./key.js";
+
+/** Maximum number of living sessions of an account, all its keys together. */
+export const ACCOUNT_SESSIONS_MAX = 50;
 
 type Changing = Pick<Accounts, "change">;
 
@@ -50,17 +53,35 @@ export async function endReplaced(accounts: Changing, { accountId, keyId, atMs }
   });
 }
 
-/** Adds a session to a key; of more than SESSIONS_MAX the oldest ends. */
+/** Adds a session to a key; of more than SESSIONS_MAX of the key, or ACCOUNT_SESSIONS_MAX of the account, the oldest ends. */
 export function addSession(
   accounts: Changing,
   { accountId, keyId, session }: KeyOf & { session: Session },
 ): Promise<boolean> {
   return accounts.change(accountId, (account) => {
-    const keys = account.keys.map((key) =>
-      key.id === keyId ? { ...key, sessions: [...(key.sessions ?? []), session].slice(-SESSIONS_MAX) } : key,
-    );
+    const out = crowdedOut(account);
+    const keys = account.keys.map((key) => {
+      const left = withSessions(key, ({ id }) => !out.includes(id));
+      if (key.id !== keyId) return left;
+      return { ...left, sessions: [...(left.sessions ?? []), session].slice(-SESSIONS_MAX) };
+    });
     return keys.some(({ id }) => id === keyId) ? { ...account, keys } : undefined;
   });
+}
+
+/**
+ * Lists the sessions that must end before another one is opened. Each is the oldest of the key that has most,
+ * so that nobody with one key can sign out the browsers of all others.
+ */
+export function crowdedOut({ keys }: Pick<Account, "keys">): string[] {
+  const groups = keys.map(({ sessions = [] }) => sessions.map(({ id }) => id));
+  const out: string[] = [];
+  let count = groups.flat().length;
+  for (; count >= ACCOUNT_SESSIONS_MAX; count--) {
+    const most = groups.reduce((a, b) => (b.length > a.length ? b : a));
+    out.push(most.shift() as string);
+  }
+  return out;
 }
 
 export function removeSession(

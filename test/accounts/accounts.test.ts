@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
+import { crowdedOut } from "../../src/accounts/changes.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
-import { crowdedOut } from "../../src/accounts/sessions.js";
 import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
