@@ -55,10 +55,9 @@ interface Watching extends In {
   readonly giveUpAfter?: string;
 }
 
-type Posting = Pick<Watching, "state" | "giveUpAfter"> & { readonly receiver: Receiver };
-
 /** Prints each change of a namespace until it is stopped. A watch that breaks off goes on where it was. */
-export async function watch({ post, secret, state, giveUpAfter, ...given }: Watching): Promise<void> {
+export async function watch(given: Watching): Promise<void> {
+  const { post, secret, state, giveUpAfter } = given;
   if (post === undefined) {
     const extra = Object.entries({ secret, state, "give-up-after": giveUpAfter });
     const [name] = extra.find(([, value]) => value !== undefined) ?? [];
@@ -68,19 +67,14 @@ export async function watch({ post, secret, state, giveUpAfter, ...given }: Watc
     }
     return;
   }
-  const receiver = receiverGiven(post, secret || process.env.RECALLD_HOOK_SECRET);
-  const posting = { receiver, ...(state && { state }), ...(giveUpAfter && { giveUpAfter }) };
-  await postChanges(given, posting);
+  await postChanges(given, receiverGiven(post, secret || process.env.RECALLD_HOOK_SECRET));
 }
 
 /** Posts each change, one after another. Its position is written once the receiver has accepted it. */
-async function postChanges(
-  given: In & { from?: string },
-  { receiver, state, giveUpAfter }: Posting,
-): Promise<void> {
-  const { namespace } = given;
+async function postChanges(given: Watching, receiver: Receiver): Promise<void> {
+  const { namespace, state, giveUpAfter } = given;
   const watched: Watched = { server: serverOf(given).url, namespace, post: receiver.url };
-  const path = state ?? positionPath(watched);
+  const path = state || positionPath(watched);
   const giveUpAfterMs =
     giveUpAfter === undefined ? PATIENCE.giveUpAfterMs : Number.parseFloat(giveUpAfter) * 1000;
   const onRetry = (reason: string, pauseMs: number) =>

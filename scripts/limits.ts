@@ -1,9 +1,9 @@
 import { table } from "../bench/compare/table.js";
 import { KEYS_MAX, SESSIONS_MAX } from "../src/accounts/account.js";
+import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/changes.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { builtInPlans, FREE, type Plan } from "../src/accounts/plan.js";
 import { RUNNING_CALLS_MAX } from "../src/accounts/plan-limits.js";
-import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/sessions.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import type { Rate } from "../src/concurrency/bucket.js";
 import { loadConfig } from "../src/config/config.js";

@@ -1,4 +1,5 @@
-import { OtherFormatError, type Read, type Reader, type Source, UnreadableError } from "./imported.js";
+import { MemoryError } from "../../src/errors.js";
+import { OtherFormatError, type Read, type Reader, type Source } from "./imported.js";
 import { readChatGpt, readClaude } from "./readers/conversations.js";
 import { readJsonLines } from "./readers/json-lines.js";
 import { readAccount, readRecalld } from "./readers/recalld.js";
@@ -30,12 +31,12 @@ export const FORMATS = Object.keys(READERS);
 /**
  * Finds the format of a file by its content: the first whose reader takes its beginning.
  *
- * @throws UnreadableError if it is none of them
+ * @throws MemoryError `invalid_argument` if it is none of them
  */
-export async function readAsFound(source: Source): Promise<{ from: string; read: AsyncIterable<Read> }> {
-  const names = [...ORDER, ...Object.keys(READERS).filter((name) => !ORDER.includes(name))];
+export async function readAsFound(source: Source): Promise<{ from: string; read: AsyncGenerator<Read> }> {
+  const names = [...ORDER, ...FORMATS.filter((name) => !ORDER.includes(name))];
   for (const from of names) {
-    const parts = READERS[from]?.(source)[Symbol.asyncIterator]();
+    const parts = READERS[from]?.(source);
     if (parts === undefined) continue;
     try {
       const first = await parts.next();
@@ -45,7 +46,7 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
       if (!(error instanceof OtherFormatError)) throw error;
     }
   }
-  throw new UnreadableError(`the file is of no known format: ${Object.keys(READERS).join(", ")}`);
+  throw new MemoryError("invalid_argument", `the file is of no known format: ${FORMATS.join(", ")}`);
 }
 
 /** True if a file without records can be of only one format. An empty list can be of several. */
@@ -55,10 +56,12 @@ async function saysWhatItIs(source: Source, from: string): Promise<boolean> {
   return !Array.isArray(json) || json.length > 0;
 }
 
-async function* rest(first: IteratorResult<Read>, parts: AsyncIterator<Read>): AsyncGenerator<Read> {
+async function* rest(first: IteratorResult<Read>, parts: AsyncGenerator<Read>): AsyncGenerator<Read> {
   try {
-    for (let next = first; next.done !== true; next = await parts.next()) yield next.value;
+    if (first.done !== true) yield first.value;
+    yield* parts;
   } finally {
-    await parts.return?.();
+    // Whoever stops at the first part leaves the others.
+    await parts.return(undefined);
   }
 }

@@ -5,17 +5,8 @@ import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
 import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
-import {
-  Contents,
-  externalIdOf,
-  type Imported,
-  NotThatFormatError,
-  type Problem,
-  type Read,
-  type Source,
-  UnreadableError,
-} from "./imported.js";
-import { type OpenSource, openSource } from "./source-file.js";
+import { Contents, externalIdOf, type Imported, type Problem, type Read, type Source } from "./imported.js";
+import { openSource } from "./source-file.js";
 
 export const STORING_MAX = 8;
 const PROBLEMS_MAX = 10;
@@ -44,7 +35,7 @@ interface Report extends Progress {
 }
 
 interface ImportOptions {
-  readonly read: AsyncIterable<Read>;
+  readonly read: AsyncGenerator<Read>;
   /**
    * Stores a memory, unless the namespace holds one with its external id; true if it does. Left out
    * for a dry run.
@@ -63,71 +54,48 @@ interface ImportOptions {
  * external id made of its id in the source, so none is stored twice.
  */
 export async function importMemories(options: ImportOptions): Promise<Report> {
-  const run = new Run(options);
-  const memories = options.read[Symbol.asyncIterator]();
-  try {
-    // All read from one iterator, each the next when it has stored its own.
-    await Promise.all(Array.from({ length: STORING_MAX }, () => run.storeFrom(memories)));
-  } finally {
-    await memories.return?.();
-  }
-  return run.report;
-}
-
-class Run {
-  readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
-  readonly #problems: Problem[] = [];
-  readonly #contents = new Contents();
-  #failed = false;
-
-  constructor(private readonly options: ImportOptions) {}
-
-  get report(): Report {
-    return { ...this.#counts, problems: this.#problems };
-  }
-
-  async storeFrom(memories: AsyncIterator<Read>): Promise<void> {
-    for (;;) {
-      const { done, value } = await memories.next();
-      if (done || this.#failed) return;
-      this.#counts.read++;
-      try {
-        if ("result" in value) this.#note(value);
-        else await this.#store(value);
-      } catch (error) {
-        this.#failed = true;
-        throw error;
-      }
-      this.options.onProgress?.(this.#counts);
-    }
-  }
-
-  #note({ sourceId, place, result, message }: Problem): void {
-    this.#counts[result]++;
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sourceId, place, result, message });
-  }
-
-  async #store(memory: Imported): Promise<void> {
+  const { read, store, onProgress } = options;
+  const onSecret = options.onSecret?.toLowerCase() as Lowercase<OnSecret> | undefined;
+  const counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
+  const problems: Problem[] = [];
+  const contents = new Contents();
+  let hasFailed = false;
+  const note = ({ sourceId, place, result, message }: Problem) => {
+    counts[result]++;
+    if (problems.length < PROBLEMS_MAX) problems.push({ sourceId, place, result, message });
+  };
+  const storeOne = async (memory: Imported) => {
     const { sourceId, place, expireTime } = memory;
     if (expireTime !== undefined && Date.parse(expireTime) <= Date.now()) {
-      this.#note({ sourceId, place, result: "skipped", message: `it expired at ${expireTime}` });
-      return;
+      return note({ sourceId, place, result: "skipped", message: `it expired at ${expireTime}` });
     }
     try {
       // The same rules as the server's, so that a dry run finds what it would refuse.
       const text = parseText("text", memory.text);
       parseMetadata(memory.metadata);
-      const onSecret = this.options.onSecret?.toLowerCase() as Lowercase<OnSecret> | undefined;
       if (onSecret !== undefined) handleSecrets({ text, metadata: memory.metadata }, onSecret);
       const externalId = externalIdOf(memory);
-      const already = this.#contents.note(memory, externalId);
-      const stored = (await this.options.store?.({ ...memory, externalId })) ?? { already };
-      this.#counts[stored.already ? "already" : "stored"]++;
+      const already = contents.note(memory, externalId);
+      const stored = (await store?.({ ...memory, externalId })) ?? { already };
+      counts[stored.already ? "already" : "stored"]++;
     } catch (error) {
+      hasFailed ||= !isOfTheMemory(error);
       if (!isOfTheMemory(error)) throw error;
-      this.#note({ sourceId, place, result: "refused", message: error.message });
+      note({ sourceId, place, result: "refused", message: error.message });
     }
-  }
+  };
+  const storeAll = async () => {
+    for await (const each of read) {
+      if (hasFailed) return;
+      counts.read++;
+      if ("result" in each) note(each);
+      else await storeOne(each);
+      onProgress?.(counts);
+    }
+  };
+  // All read from one iterator, each the next when it has stored its own.
+  await Promise.all(Array.from({ length: STORING_MAX }, storeAll));
+  return { ...counts, problems };
 }
 
 /** True if an error is about one memory: the others can be stored. */
@@ -162,9 +130,8 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
   if (request.from !== undefined && !FORMATS.includes(request.from)) {
     throw new MemoryError("invalid_argument", `--from must be one of ${FORMATS.join(", ")}`);
   }
-  let source: OpenSource | undefined;
+  const source = await openSource(request.file);
   try {
-    source = await openSource(request.file);
     const { from, read } = await readAs(source, request.from);
     if (from === ACCOUNT && request.isChosen) {
       throw new MemoryError(
@@ -179,12 +146,8 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
       onProgress: (progress) => request.show(lineOf(progress)),
     });
     return { from, ...report };
-  } catch (error) {
-    if (!(error instanceof NotThatFormatError)) throw error;
-    const code = error instanceof UnreadableError ? "invalid_argument" : "failed_precondition";
-    throw new MemoryError(code, error.message, { cause: error });
   } finally {
-    await source?.close();
+    await source.close();
   }
 }
 

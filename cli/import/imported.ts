@@ -15,9 +15,9 @@ export interface Imported {
   readonly namespace?: string;
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
-  readonly expireTime?: string;
+  readonly expireTime?: string | undefined;
   /** When it happened, or was said, as its source knows it: RFC 3339, of UTC. */
-  readonly eventTime?: string;
+  readonly eventTime?: string | undefined;
 }
 
 /** A part of a file that is no memory, or cannot be stored as it is, and why. */
@@ -34,30 +34,25 @@ export type Line = { readonly number: number } & ({ readonly text: string } | { 
 /** A file of memories, which can be read more than once. */
 export interface Source {
   lines(): AsyncIterable<Line>;
-  /** Reads it as one JSON value, which is kept. @throws NotThatFormatError if it is too large, or no JSON */
+  /** Reads it as one JSON value, which is kept. @throws MemoryError if it is too large, or no JSON */
   json(): Promise<unknown>;
 }
 
 /**
  * Reads the memories of one kind of file, in its order.
  *
- * @throws NotThatFormatError if the file is of another kind.
+ * @throws OtherFormatError if the file is of another kind, MemoryError `failed_precondition` if it is not complete or too
+ * large, or `invalid_argument` if it holds no text.
  */
-export type Reader = (source: Source) => AsyncIterable<Read>;
-
-/** Error of a reader that got a file that it cannot read, such as one that is not complete. */
-export class NotThatFormatError extends Error {
-  override readonly name: string = "NotThatFormatError";
-}
+export type Reader = (source: Source) => AsyncGenerator<Read>;
 
 /** Error of a reader that got a file of another kind. */
-export class OtherFormatError extends NotThatFormatError {
-  override readonly name: string = "OtherFormatError";
-}
+export class OtherFormatError extends MemoryError {
+  override readonly name = "OtherFormatError";
 
-/** A file that is not there, or that holds no text. */
-export class UnreadableError extends NotThatFormatError {
-  override readonly name: string = "UnreadableError";
+  constructor(message: string, cause?: unknown) {
+    super("failed_precondition", message, { cause });
+  }
 }
 
 /** Notes what a file's memories say. Of two with one id but another content, the second would be lost. */

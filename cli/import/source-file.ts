@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { failedPrecondition, MemoryError } from "../../src/errors.js";
 import { firstBroken, type LineBytes, linesIn } from "../../src/lines.js";
-import { type Line, NotThatFormatError, OtherFormatError, type Source, UnreadableError } from "./imported.js";
+import { type Line, OtherFormatError, type Source } from "./imported.js";
 import { parseForeignJson } from "./readers/json.js";
 
 /** Maximum length of a line: a memory with all its vectors takes some megabytes. */
@@ -26,7 +27,7 @@ export interface OpenSource extends Source {
  * Opens a file of memories; `-` is the standard input. What comes through a pipe is read into a temporary
  * file first, because some formats are read twice.
  *
- * @throws UnreadableError
+ * @throws MemoryError `invalid_argument`
  */
 export async function openSource(path: string): Promise<OpenSource> {
   const name = path === "-" ? "the standard input" : path;
@@ -55,16 +56,16 @@ async function opened(path: string, name: string): Promise<FileHandle> {
     const stat = await file.stat();
     if (stat.isFile()) return file;
     try {
-      if (stat.isDirectory()) throw new UnreadableError(`${name} is a folder`);
+      if (stat.isDirectory()) throw unreadable(`${name} is a folder`);
       return await spooled(chunksOf(file, null), name);
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (error instanceof NotThatFormatError) throw error;
+    if (error instanceof MemoryError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "is not there" : `cannot be read: ${message}`;
-    throw new UnreadableError(`${name} ${why}`, { cause: error });
+    throw unreadable(`${name} ${why}`, error);
   }
 }
 
@@ -77,8 +78,7 @@ async function spooled(input: AsyncIterable<Buffer | string>, name: string): Pro
     let bytes = 0;
     for await (const chunk of input) {
       bytes += chunk.length;
-      if (bytes > PIPED_BYTES_MAX)
-        throw new UnreadableError(`${name} has more than ${PIPED_BYTES_MAX} bytes`);
+      if (bytes > PIPED_BYTES_MAX) throw unreadable(`${name} has more than ${PIPED_BYTES_MAX} bytes`);
       await file.writeFile(chunk);
     }
     return file;
@@ -91,7 +91,7 @@ async function spooled(input: AsyncIterable<Buffer | string>, name: string): Pro
 async function expectUtf8(file: FileHandle, name: string): Promise<void> {
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4), position: 0 });
   const encoding = otherEncodingOf(buffer.subarray(0, bytesRead));
-  if (encoding !== undefined) throw new UnreadableError(`${name} is ${encoding}; save it as UTF-8`);
+  if (encoding !== undefined) throw unreadable(`${name} is ${encoding}; save it as UTF-8`);
 }
 
 /**
@@ -135,7 +135,7 @@ function lineOf(number: number, offset: number, { bytes, length }: LineBytes): L
 async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
   const { size } = await file.stat();
   if (size > JSON_BYTES_MAX) {
-    throw new NotThatFormatError(`${name} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
+    throw failedPrecondition(`${name} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
   }
   const bytes = Buffer.alloc(size);
   let length = 0;
@@ -146,15 +146,19 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
   if (!isUtf8(text)) {
     const at = firstBroken(text);
     const line = text.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
-    throw new UnreadableError(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
+    throw unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
   }
   try {
     return parseForeignJson(withoutMark(text).toString());
   } catch (error) {
-    throw new OtherFormatError(`${name} is not JSON`, { cause: error });
+    throw new OtherFormatError(`${name} is not JSON`, error);
   }
 }
 
 function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+}
+
+function unreadable(message: string, cause?: unknown): MemoryError {
+  return new MemoryError("invalid_argument", message, { cause });
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
-  isJSONRPCResultResponse,
+  isJSONRPCResponse,
   type JSONRPCMessage,
   ProtocolErrorCode,
   type RequestId,
@@ -36,8 +35,8 @@ export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** Settles when nothing more comes, and all that came is answered. */
   readonly closed: Promise<void>;
-  readonly #unanswered = new Set<RequestId>();
-  readonly #losses = new Map<RequestId, MemoryError>();
+  /** Requests without an answer, each with what reading has lost of it. */
+  readonly #unanswered = new Map<RequestId, MemoryError | undefined>();
   #isClosed = false;
   #settle!: () => void;
   #onAnswer = () => {};
@@ -60,14 +59,12 @@ export class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#write(message);
-    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
-      this.#forget(message.id);
-    }
+    if (isJSONRPCResponse(message) && message.id !== undefined) this.#forget(message.id);
   }
 
   /** Returns what reading has lost of a request that is not answered yet. */
   lossOf(id: RequestId): MemoryError | undefined {
-    return this.#losses.get(id);
+    return this.#unanswered.get(id);
   }
 
   async close(): Promise<void> {
@@ -112,10 +109,8 @@ export class LineTransport implements Transport {
 
   #note(message: JSONRPCMessage, loss: MemoryError | undefined): void {
     // A subscription is answered by what happens while it lasts.
-    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") {
-      this.#unanswered.add(message.id);
-      if (loss !== undefined) this.#losses.set(message.id, loss);
-    }
+    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen")
+      this.#unanswered.set(message.id, loss);
     // What is cancelled is not answered.
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#forget(message.params?.requestId as RequestId);
@@ -124,7 +119,6 @@ export class LineTransport implements Transport {
 
   #forget(id: RequestId): void {
     this.#unanswered.delete(id);
-    this.#losses.delete(id);
     this.#onAnswer();
   }
 
@@ -148,12 +142,7 @@ export class LineTransport implements Transport {
 }
 
 function isMessage(message: unknown): message is JSONRPCMessage {
-  return (
-    isJSONRPCRequest(message) ||
-    isJSONRPCNotification(message) ||
-    isJSONRPCResultResponse(message) ||
-    isJSONRPCErrorResponse(message)
-  );
+  return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
 }
 
 /** Reads a message as far as tells whose answer its refusal is. */

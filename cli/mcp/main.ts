@@ -10,6 +10,7 @@ import { isUnavailable, MemoryError, unavailable } from "../../src/errors.js";
 import { makeFolder } from "../../src/make-folder.js";
 import { flushLog, openLog } from "../../src/server/logging.js";
 import { askOwner, FolderInUseError } from "../../src/storage/local/owner/owner.js";
+import { TookTooLongError, within } from "../../src/storage/within.js";
 import { EXIT, failureOf } from "../failure.js";
 import { hasLogin, type Server, serverOf } from "../profile.js";
 import { Remote } from "./remote.js";
@@ -87,7 +88,8 @@ async function findShared(dataDir: string): Promise<Server> {
       return { url, key: await keyIn(dataDir) };
     } catch (error) {
       // Another process may only just be taking the folder, or leaving it.
-      if (!(error instanceof FolderInUseError || isUnavailable(error))) throw error;
+      const mayPass = [FolderInUseError, TookTooLongError].some((each) => error instanceof each);
+      if (!mayPass && !isUnavailable(error)) throw error;
     }
     if (performance.now() > endMs) throw new MemoryError("unavailable", "no server could be started");
     await sleep(LOOK_MS);
@@ -118,10 +120,7 @@ async function keyIn(dataDir: string): Promise<string> {
 }
 
 async function ownerSays(dataDir: string, operation: string): Promise<Record<string, string> | undefined> {
-  const late = sleep(OWNER_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-    throw unavailable("the process that has the folder does not answer");
-  });
-  const answered = await Promise.race([askOwner(dataDir, { operation, given: {} }), late]);
+  const answered = await within(OWNER_TIMEOUT_MS, askOwner(dataDir, { operation, given: {} }));
   return answered?.result as Record<string, string> | undefined;
 }
 

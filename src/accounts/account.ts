@@ -1,4 +1,4 @@
-import type { Key, Session } from "./key.js";
+import type { Key } from "./key.js";
 
 export const KEYS_MAX = 50;
 /** Maximum number of living sessions of a key; one more ends the oldest. */
@@ -54,28 +54,11 @@ export interface Accounts {
   /** Gives calls back, one by default, never above the limit. */
   refund(accountId: string, calls?: number): Promise<void>;
   /**
-   * Gives an account another plan and limit in one atomic step. Used calls stay used, so `callsLeft` may
-   * become negative. True if the account exists.
+   * Changes the plan, the calls or the living keys of an account in one atomic step, by a function that may decline, and
+   * that may be called again if others change the account meanwhile. True if it changed; from then on every replica
+   * refuses what was removed.
    */
-  setPlan(request: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
-  /** Adds a key in one atomic step, unless the account has KEYS_MAX; true if it did. */
-  addKey(request: { accountId: string; key: Key }): Promise<boolean>;
-  /**
-   * Adds a session to a key in one atomic step; of more than SESSIONS_MAX the oldest ends. True if
-   * the account holds the key.
-   */
-  addSession(request: KeyOf & { session: Session }): Promise<boolean>;
-  /** Removes a session in one atomic step; true if it did. */
-  removeSession(request: { accountId: string; sessionId: string }): Promise<boolean>;
-  /**
-   * Removes a key and its sessions in one atomic step, but the last one only with `force`. A key with a `client`
-   * counts as nobody's last one: with it alone its owner is locked out. True if it did; from then on
-   * every replica refuses the key.
-   */
-  removeKey(request: KeyOf & { force: boolean }): Promise<boolean>;
-  /** Lets a key end at the given time, unless it ends earlier already. */
-  expireKey(request: KeyOf & { atMs: number }): Promise<void>;
-  settleKey(request: KeyOf): Promise<void>;
+  change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean>;
   /** Records when keys and sessions were last used; removed ones are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;
   /** Removes an account and its keys, and records that it was closed. */

@@ -3,7 +3,8 @@ import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { MemoryError } from "../errors.js";
 import type { Caller } from "../memory/ports/quota.js";
 import type { Account, Accounts } from "./account.js";
-import { answersTo, hashKey, isWellFormed, type Key } from "./key.js";
+import { endReplaced } from "./changes.js";
+import { answersTo, hashKey, isWellFormed } from "./key.js";
 
 /** Keys and sessions whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
@@ -160,9 +161,11 @@ async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
   const session = key.sessions?.find((each) => each.hash === hash);
   const endsAtMs = Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs);
   if (endsAtMs <= Date.now()) throw unknownKey();
-  await retireReplacedKeys(accounts, account, key);
-  const { id: keyId, access, namespace, hash: keyHash } = key;
+  const { id: keyId, access, namespace, hash: keyHash, graceMs = 0 } = key;
   const { id: accountId, plan } = account;
+  // Its first use ends also those that the replaced key replaces: if that was never used, nothing else does.
+  if (key.replaces !== undefined)
+    await endReplaced(accounts, { accountId, keyId, atMs: Date.now() + graceMs });
   const caller = {
     accountId,
     keyId,
@@ -173,23 +176,6 @@ async function loadKey(accounts: Accounts, hash: string): Promise<Known> {
     ...(session !== undefined && { sessionHash: session.hash }),
   };
   return { caller, endsAtMs, readAtMs: performance.now() };
-}
-
-/**
- * Ends the key that this one replaces, on its first use, and with it one that the former replaces: if it was never used,
- * nothing else ends that. Two replicas may do this twice.
- */
-async function retireReplacedKeys(accounts: Accounts, account: Account, key: Key): Promise<void> {
-  const { id, graceMs = 0 } = key;
-  if (key.replaces === undefined) return;
-  const [accountId, atMs] = [account.id, Date.now() + graceMs];
-  let keyId: string | undefined = key.replaces;
-  while (keyId !== undefined) {
-    await accounts.expireKey({ accountId, keyId, atMs });
-    keyId = account.keys.find((each) => each.id === keyId)?.replaces;
-  }
-  // Last: if the process dies before this, the next use does it.
-  await accounts.settleKey({ accountId, keyId: id });
 }
 
 function refused(message: string): MemoryError {

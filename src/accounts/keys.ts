@@ -5,6 +5,7 @@ import { checkCharacters, parseNamespace } from "../memory/requests/namespace.js
 import { type Expiry, parseExpiry } from "../memory/requests/times.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import { getAccount } from "./authenticate.js";
+import { addKey, removeKey, removeSession } from "./changes.js";
 import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
@@ -46,7 +47,7 @@ export async function createKey(
       ? { name, access: request.access, ...namespace }
       : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs });
   const made = makeKey({ ...given, expiresAtMs });
-  if (!(await accounts.addKey({ accountId: account.id, key: made.key }))) throw tooManyKeys();
+  if (!(await addKey(accounts, { accountId: account.id, key: made.key }))) throw tooManyKeys();
   return made;
 }
 
@@ -62,9 +63,9 @@ export async function revokeKey(
 ): Promise<void> {
   if (id === "") throw invalid("id", "is missing");
   const found = await account();
-  if (await accounts.removeSession({ accountId: found.id, sessionId: id })) return;
+  if (await removeSession(accounts, { accountId: found.id, sessionId: id })) return;
   keyWith(found, { field: "id", id });
-  if (await accounts.removeKey({ accountId: found.id, keyId: id, force })) return;
+  if (await removeKey(accounts, { accountId: found.id, keyId: id, force })) return;
   // Another call may have revoked it meanwhile.
   keyWith(await account(), { field: "id", id });
   throw failedPrecondition(

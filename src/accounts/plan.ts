@@ -1,6 +1,7 @@
 import type { Rate } from "../concurrency/bucket.js";
 import { failedPrecondition, MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
+import { changePlan } from "./changes.js";
 
 export interface Plan {
   readonly name: string;
@@ -59,11 +60,11 @@ export class Plans {
  * @throws MemoryError `failed_precondition` (PLAN_UNKNOWN), or `not_found` for the account.
  */
 export async function setPlan(
-  { accounts, plans }: { accounts: Pick<Accounts, "setPlan">; plans: Plans },
+  { accounts, plans }: { accounts: Pick<Accounts, "change">; plans: Plans },
   { accountId, plan }: { accountId: string; plan: string },
 ): Promise<void> {
   const { name, calls } = plans.get(plan);
-  if (await accounts.setPlan({ accountId, plan: name, callsLimit: calls })) return;
+  if (await changePlan(accounts, { accountId, plan: name, callsLimit: calls })) return;
   throw new MemoryError("not_found", `there is no account ${JSON.stringify(accountId)}`, {
     field: "account_id",
   });

@@ -1,11 +1,9 @@
 import type { Caller } from "../memory/ports/quota.js";
-import type { Account, Accounts } from "./account.js";
+import type { Accounts } from "./account.js";
 import { getAccount, unknownKey } from "./authenticate.js";
-import { answersTo, makeSession, type Session } from "./key.js";
+import { addSession } from "./changes.js";
+import { makeSession, type Session, withSessions } from "./key.js";
 import { isOfClient, ofClient } from "./keys.js";
-
-/** Maximum number of living sessions of an account, all its keys together. */
-export const ACCOUNT_SESSIONS_MAX = 50;
 
 /** Lifetime of a session whose cookie ends with the browser. */
 const BRIEF_MS = 12 * 60 * 60 * 1000;
@@ -27,13 +25,10 @@ export async function openSession(
   const key = account.keys.find(({ hash }) => hash === caller.keyHash);
   if (key === undefined || caller.sessionHash !== undefined) throw unknownKey();
   if (isOfClient(account, caller)) throw ofClient("it cannot sign in to the portal");
-  // Two at once may leave one too many; the next one ends it. The adapter bounds those of a key exactly.
-  for (const sessionId of crowdedOut(account))
-    await accounts.removeSession({ accountId: account.id, sessionId });
   const lifetimeMs = stay ? STAYING_MS : BRIEF_MS;
   const made = makeSession({ expiresAtMs: Math.min(Date.now() + lifetimeMs, key.expiresAtMs) });
   const request = { accountId: account.id, keyId: key.id, session: made.session };
-  if (!(await accounts.addSession(request))) throw unknownKey();
+  if (!(await addSession(accounts, request))) throw unknownKey();
   return made;
 }
 
@@ -43,23 +38,8 @@ export async function endSession(
   { accountId, sessionHash }: Pick<Caller, "accountId" | "sessionHash">,
 ): Promise<void> {
   if (sessionHash === undefined) return;
-  const account = await accounts.findByKey(sessionHash);
-  const key = account?.keys.find((each) => answersTo(each, sessionHash));
-  const session = key?.sessions?.find(({ hash }) => hash === sessionHash);
-  if (session !== undefined) await accounts.removeSession({ accountId, sessionId: session.id });
-}
-
-/**
- * Lists the sessions that must end before another one is opened. Each is the oldest of the key that has most,
- * so that nobody with one key can sign out the browsers of all others.
- */
-export function crowdedOut({ keys }: Pick<Account, "keys">): string[] {
-  const groups = keys.map(({ sessions = [] }) => sessions.map(({ id }) => id));
-  const out: string[] = [];
-  let count = groups.flat().length;
-  for (; count >= ACCOUNT_SESSIONS_MAX; count--) {
-    const most = groups.reduce((a, b) => (b.length > a.length ? b : a));
-    out.push(most.shift() as string);
-  }
-  return out;
+  await accounts.change(accountId, (account) => ({
+    ...account,
+    keys: account.keys.map((key) => withSessions(key, ({ hash }) => hash !== sessionHash)),
+  }));
 }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { type Credential, openAuthenticator, PLAN_TTL_MS } from "../../src/accounts/authenticate.js";
+import { crowdedOut } from "../../src/accounts/changes.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
-import { crowdedOut } from "../../src/accounts/sessions.js";
 import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -34,15 +34,15 @@ describe("a key", () => {
 
 describe("the authenticate", () => {
   const authenticatorOf = (account: Account) => {
-    const calls: unknown[] = [];
-    const note = (name: string) => async (of: unknown) => void calls.push([name, of]);
+    const changed: (readonly Key[] | undefined)[] = [];
     const findByKey = vi.fn(async () => account);
-    const accounts = { findByKey, expireKey: note("expire"), settleKey: note("settle") };
+    const change: Accounts["change"] = async (_id, to) => changed.push(to(account)?.keys) > 0;
+    const accounts = { findByKey, change };
     const used = vi.fn();
     const from = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
     const open = (credential: Credential | undefined) => from(credential, "192.0.2.1");
     const authenticate = (key: string | undefined) => open(key === undefined ? undefined : { key });
-    return { from, open, authenticate, calls, findByKey, used };
+    return { from, open, authenticate, changed, findByKey, used };
   };
 
   it("says what a key may do, and remembers it", async () => {
@@ -117,37 +117,36 @@ describe("the authenticate", () => {
   });
 
   it("ends the replaced key at the new one's first use, and only then", async () => {
-    const { secret, key } = makeKey({ name: "", replaces: "key_old", graceMs: 5_000 });
-    const { authenticate, calls } = authenticatorOf(anAccount([key]));
+    const old = makeKey({ name: "" }).key;
+    const { secret, key } = makeKey({ name: "", replaces: old.id, graceMs: 5_000 });
+    const { authenticate, changed } = authenticatorOf(anAccount([old, key]));
     await authenticate(secret);
     await authenticate(secret);
-    expect(calls).toEqual([
-      ["expire", { accountId: "acc_a", keyId: "key_old", atMs: NOON_MS + 5_000 }],
-      ["settle", { accountId: "acc_a", keyId: key.id }],
-    ]);
+    const { replaces, graceMs, ...settled } = key;
+    expect(changed).toEqual([[{ ...old, expiresAtMs: NOON_MS + 5_000 }, settled]]);
   });
 
   it("ends a key whose successor was itself replaced before anybody used it", async () => {
     const oldest = makeKey({ name: "" }).key;
     const unused = makeKey({ name: "", replaces: oldest.id, graceMs: 60_000 }).key;
     const { secret, key } = makeKey({ name: "", replaces: unused.id, graceMs: 5_000 });
-    const { authenticate, calls } = authenticatorOf(anAccount([oldest, unused, key]));
+    const { authenticate, changed } = authenticatorOf(anAccount([oldest, unused, key]));
     await authenticate(secret);
-    const end = { accountId: "acc_a", atMs: NOON_MS + 5_000 };
-    expect(calls).toEqual([
-      ["expire", { ...end, keyId: unused.id }],
-      ["expire", { ...end, keyId: oldest.id }],
-      ["settle", { accountId: "acc_a", keyId: key.id }],
+    const expiresAtMs = NOON_MS + 5_000;
+    expect(changed[0]).toMatchObject([
+      { ...oldest, expiresAtMs },
+      { ...unused, expiresAtMs },
+      { id: key.id },
     ]);
   });
 
   it("leaves the end to the next use when the database fails", async () => {
     const { secret, key } = makeKey({ name: "", replaces: "key_old" });
-    const { authenticate, calls, findByKey } = authenticatorOf(anAccount([key]));
+    const { authenticate, changed, findByKey } = authenticatorOf(anAccount([key]));
     findByKey.mockRejectedValueOnce(new Error("away"));
     await expect(authenticate(secret)).rejects.toThrow("away");
     await authenticate(secret);
-    expect(calls).toHaveLength(2);
+    expect(changed).toHaveLength(1);
   });
 
   it("lets a session stand for its key, under the key's hash and its own", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { addKey } from "../../src/accounts/changes.js";
 import { hashKey } from "../../src/accounts/key.js";
 import { consent, findGrant, makeGrantedKey, useCode } from "../../src/accounts/oauth/granting.js";
 import type { Grants, StoredGrant } from "../../src/accounts/oauth/grants.js";
@@ -75,7 +76,7 @@ describe("a code", () => {
     const { options, give, keys, accountId } = await consented();
     const code = await give();
     const grant = (await findGrant(options, code)) as StoredGrant;
-    while (await storage.accounts.addKey({ accountId, key: aKey() }));
+    while (await addKey(storage.accounts, { accountId, key: aKey() }));
     await useCode(options, { ...grant, keyId: "key_1" });
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
     await expect(give()).rejects.toMatchObject({ reason: "KEYS_LIMIT" });

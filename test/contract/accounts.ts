@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { changePlan, removeKey } from "../../src/accounts/changes.js";
 import type { Key } from "../../src/accounts/key.js";
 import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aKey, anAccount } from "./samples.js";
+import { aKey, anAccount, endAt } from "./samples.js";
 
 /** Contract of every adapter of accounts. */
 export function accountsContract(name: string, make: MakeDatabase): void {
@@ -65,7 +66,7 @@ export function accountsContract(name: string, make: MakeDatabase): void {
     it("gives an account another plan, and what was used stays used", async () => {
       const { account, payer, left } = await create({ callsLimit: 10, callsLeft: 8 });
       const to = (plan: string, callsLimit: number) =>
-        accounts().setPlan({ accountId: account.id, plan, callsLimit });
+        changePlan(accounts(), { accountId: account.id, plan, callsLimit });
       expect(await to("team", 100)).toBe(true);
       expect(await accounts().findByKey(payer.keyHash)).toMatchObject({
         plan: "team",
@@ -80,13 +81,15 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       expect([await accounts().charge(payer), await left()]).toEqual([true, UNLIMITED_CALLS - 2]);
       expect(await to("free", 10)).toBe(true);
       expect(await left()).toBe(8);
-      expect(await accounts().setPlan({ accountId: "acc_nobody", plan: "free", callsLimit: 1 })).toBe(false);
+      expect(await changePlan(accounts(), { accountId: "acc_nobody", plan: "free", callsLimit: 1 })).toBe(
+        false,
+      );
     });
 
     it("loses no charge while the plan changes", async () => {
       const { account, payer, left } = await create({ callsLimit: 100, callsLeft: 100 });
       const set = (callsLimit: number) =>
-        accounts().setPlan({ accountId: account.id, plan: "other", callsLimit });
+        changePlan(accounts(), { accountId: account.id, plan: "other", callsLimit });
       const charges = Array.from({ length: 20 }, () => accounts().charge(payer));
       await Promise.all([...charges, set(200), set(300)]);
       const { callsLimit } = (await accounts().findByKey(payer.keyHash)) ?? {};
@@ -136,8 +139,8 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       const [removed, expired, living] = keys as [Key, Key, Key];
       const charge = ({ hash: keyHash }: Key) => accounts().charge({ accountId, keyHash });
       for (const key of keys) expect(await charge(key)).toBe(true);
-      await accounts().removeKey({ accountId, keyId: removed.id, force: false });
-      await accounts().expireKey({ accountId, keyId: expired.id, atMs: Date.now() - 1 });
+      await removeKey(accounts(), { accountId, keyId: removed.id, force: false });
+      await endAt(accounts(), { accountId, keyId: expired.id }, Date.now() - 1);
       expect([await charge(removed), await charge(expired), await charge(living)]).toEqual([
         false,
         false,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Account } from "../../src/accounts/account.js";
+import type { Account, Accounts, KeyOf } from "../../src/accounts/account.js";
 import { type Key, makeKey } from "../../src/accounts/key.js";
 import type {
   Entry,
@@ -46,6 +46,14 @@ export function anLogId(): string {
 /** Makes a stored key, whose secret is unknown. */
 export function aKey(given: Partial<Key> = {}): Key {
   return { ...makeKey({ name: "a key" }).key, ...given };
+}
+
+/** Gives a key of an account another end. */
+export function endAt(accounts: Accounts, { accountId, keyId }: KeyOf, expiresAtMs: number) {
+  return accounts.change(accountId, (account) => ({
+    ...account,
+    keys: account.keys.map((key) => (key.id === keyId ? { ...key, expiresAtMs } : key)),
+  }));
 }
 
 export function anAccount(given: Partial<Account> = {}): Account {

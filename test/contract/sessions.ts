@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { SESSIONS_MAX } from "../../src/accounts/account.js";
+import {
+  addKey,
+  addSession,
+  changePlan,
+  endReplaced,
+  removeKey,
+  removeSession,
+} from "../../src/accounts/changes.js";
 import { type Key, makeSession, type Session } from "../../src/accounts/key.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aKey, anAccount } from "./samples.js";
+import { aKey, anAccount, endAt } from "./samples.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -19,7 +27,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     };
     const open = async (accountId: string, { id: keyId }: Key, given: Partial<Session> = {}) => {
       const session = aSession(given);
-      expect(await accounts().addSession({ accountId, keyId, session })).toBe(true);
+      expect(await addSession(accounts(), { accountId, keyId, session })).toBe(true);
       return session;
     };
     const lives = async (accountId: string, { hash: keyHash }: { hash: string }) => {
@@ -46,9 +54,9 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     it("are of no key that is missing, removed or over", async () => {
       const { accountId, keys } = await create({}, { expiresAtMs: Date.now() - 1 });
       const [session, none] = [aSession(), "acc_none"];
-      expect(await accounts().addSession({ accountId, keyId: keys[1].id, session })).toBe(false);
-      expect(await accounts().addSession({ accountId, keyId: "key_none", session })).toBe(false);
-      expect(await accounts().addSession({ accountId: none, keyId: keys[0].id, session })).toBe(false);
+      expect(await addSession(accounts(), { accountId, keyId: keys[1].id, session })).toBe(false);
+      expect(await addSession(accounts(), { accountId, keyId: "key_none", session })).toBe(false);
+      expect(await addSession(accounts(), { accountId: none, keyId: keys[0].id, session })).toBe(false);
       expect(await accounts().findByKey(session.hash)).toBeUndefined();
     });
 
@@ -59,9 +67,9 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
         await open(accountId, keys[0]),
         await open(accountId, keys[1]),
       ];
-      expect(await accounts().removeSession({ accountId, sessionId: one.id })).toBe(true);
-      expect(await accounts().removeSession({ accountId, sessionId: one.id })).toBe(false);
-      expect(await accounts().removeSession({ accountId: "acc_none", sessionId: other.id })).toBe(false);
+      expect(await removeSession(accounts(), { accountId, sessionId: one.id })).toBe(true);
+      expect(await removeSession(accounts(), { accountId, sessionId: one.id })).toBe(false);
+      expect(await removeSession(accounts(), { accountId: "acc_none", sessionId: other.id })).toBe(false);
       expect(await sessionsOf(accountId)).toEqual([[other], [third]]);
       for (const [each, living] of [
         [one, false],
@@ -71,7 +79,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
       ] as const) {
         expect(await lives(accountId, each)).toBe(living);
       }
-      await accounts().removeSession({ accountId, sessionId: other.id });
+      await removeSession(accounts(), { accountId, sessionId: other.id });
       expect((await accounts().find(accountId))?.keys[0]).toEqual(keys[0]);
     });
 
@@ -83,8 +91,8 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
         await open(accountId, expiring),
         await open(accountId, left),
       ];
-      await accounts().removeKey({ accountId, keyId: removed.id, force: false });
-      await accounts().expireKey({ accountId, keyId: expiring.id, atMs: Date.now() - 1 });
+      await removeKey(accounts(), { accountId, keyId: removed.id, force: false });
+      await endAt(accounts(), { accountId, keyId: expiring.id }, Date.now() - 1);
       expect([await lives(accountId, one), await lives(accountId, two)]).toEqual([false, false]);
       expect([await lives(accountId, three), await lives(accountId, left)]).toEqual([true, true]);
       await accounts().remove(accountId);
@@ -94,7 +102,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     it("end at their time, and are listed no more, nor removed", async () => {
       const { accountId, keys } = await create({});
       const over = await open(accountId, keys[0], { expiresAtMs: Date.now() - 1 });
-      expect(await accounts().removeSession({ accountId, sessionId: over.id })).toBe(false);
+      expect(await removeSession(accounts(), { accountId, sessionId: over.id })).toBe(false);
       const soon = await open(accountId, keys[0], { expiresAtMs: Date.now() + HOUR_MS });
       expect([await lives(accountId, over), await lives(accountId, soon)]).toEqual([false, true]);
       expect(await sessionsOf(accountId)).toEqual([[soon]]);
@@ -103,8 +111,8 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     it("do not count as keys: the last key is the last one, and 50 keys may be beside them", async () => {
       const { accountId, keys } = await create({});
       await open(accountId, keys[0]);
-      expect(await accounts().removeKey({ accountId, keyId: keys[0].id, force: false })).toBe(false);
-      expect(await accounts().addKey({ accountId, key: aKey() })).toBe(true);
+      expect(await removeKey(accounts(), { accountId, keyId: keys[0].id, force: false })).toBe(false);
+      expect(await addKey(accounts(), { accountId, key: aKey() })).toBe(true);
     });
 
     it(`are ${SESSIONS_MAX} of a key, of however many at once; the oldest makes room`, async () => {
@@ -138,11 +146,11 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     it("stay while their key is settled, used and given an end", async () => {
       const { accountId, keys } = await create({ replaces: "key_a", graceMs: 1 });
       const session = await open(accountId, keys[0]);
-      await accounts().settleKey({ accountId, keyId: keys[0].id });
+      await endReplaced(accounts(), { accountId, keyId: keys[0].id, atMs: Date.now() });
       await accounts().touch([{ accountId, keyHash: keys[0].hash, atMs: 60_000 }]);
-      await accounts().expireKey({ accountId, keyId: keys[0].id, atMs: Date.now() + HOUR_MS });
-      await accounts().addKey({ accountId, key: aKey() });
-      await accounts().setPlan({ accountId, plan: "team", callsLimit: 7 });
+      await endAt(accounts(), { accountId, keyId: keys[0].id }, Date.now() + HOUR_MS);
+      await addKey(accounts(), { accountId, key: aKey() });
+      await changePlan(accounts(), { accountId, plan: "team", callsLimit: 7 });
       expect((await sessionsOf(accountId))?.[0]).toEqual([session]);
       expect(await lives(accountId, session)).toBe(true);
     });

@@ -321,13 +321,7 @@ export function accountsOf(db: Database, process: Client): Accounts {
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,
     list: notSimulated,
-    setPlan: notSimulated,
-    addKey: notSimulated,
-    removeKey: notSimulated,
-    expireKey: notSimulated,
-    settleKey: notSimulated,
-    addSession: notSimulated,
-    removeSession: notSimulated,
+    change: notSimulated,
     touch: notSimulated,
   };
 }

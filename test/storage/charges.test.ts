@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open, type RootDatabase } from "lmdb";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { changePlan } from "../../src/accounts/changes.js";
 import type { Key } from "../../src/accounts/key.js";
 import { LocalAccounts } from "../../src/storage/local/accounts.js";
 import { BEHIND_CALLS, BEHIND_MS } from "../../src/storage/local/charges.js";
@@ -73,7 +74,7 @@ it("lets exactly the last 1,000 of 1,500 calls at once through, beside changes o
   const payer = await create({ callsLimit: 1_000, callsLeft: 900 });
   const plan = { accountId: payer.accountId, plan: "other", callsLimit: 1_100 };
   const charges = times(750, () => accounts.charge(payer));
-  await accounts.setPlan(plan);
+  await changePlan(accounts, plan);
   charges.push(...times(750, () => accounts.charge(payer)));
   const charged = (await Promise.all(charges)).filter(Boolean);
   expect(charged).toHaveLength(1_000);

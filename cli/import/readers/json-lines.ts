@@ -1,11 +1,10 @@
 import type { JsonObject } from "../../../src/memory/requests/metadata.js";
 import type { Read, Source } from "../imported.js";
-import { lostIn } from "./json.js";
 import {
+  checked,
   expiryOf,
   idTextOf,
   madeId,
-  objectOf,
   otherFormat,
   parsedObject,
   refusal,
@@ -38,25 +37,12 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
 function memoryOf(item: JsonObject, place: string): Read {
   const { text, metadata, id, external_id: externalId } = item;
   const times = { expire_time: expiryOf(item.expire_time), event_time: timeOf(item.event_time) };
-  const sourceId = idTextOf(externalId) ?? idTextOf(id) ?? madeId([place, text, metadata]);
-  const part = { sourceId, place };
-  const known = textOf(text);
-  if (known === undefined) return skip(sourceId, place, "it has no text");
-  const lost = lostIn(metadata);
-  if (lost !== undefined) return refusal(part, `it has the number ${lost.slice(0, 32)}`);
-  if (metadata !== undefined && metadata !== null && objectOf(metadata) === undefined)
-    return refusal(part, "its metadata is not an object");
-  // Without its expiry it would be kept for ever.
-  for (const [name, time] of Object.entries(times)) {
-    if (time === undefined && item[name] !== undefined && item[name] !== null)
-      return refusal(part, `its ${name} is no time`);
-  }
   const { expire_time: expireTime, event_time: eventTime } = times;
-  return {
-    ...part,
-    text: known,
-    metadata: objectOf(metadata) ?? {},
-    ...(expireTime !== undefined && { expireTime }),
-    ...(eventTime !== undefined && { eventTime }),
-  };
+  const sourceId = idTextOf(externalId) ?? idTextOf(id) ?? madeId([place, text, metadata]);
+  const read = checked({ sourceId, place, text: textOf(text), metadata, expireTime, eventTime });
+  // Without its expiry it would be kept for ever.
+  const wrong = Object.entries(times).find(
+    ([name, time]) => time === undefined && (item[name] ?? null) !== null,
+  );
+  return "result" in read || wrong === undefined ? read : refusal(read, `its ${wrong[0]} is no time`);
 }

@@ -96,20 +96,20 @@ function jsonOrUndefined(value: unknown): string | undefined {
   }
 }
 
-interface Described {
-  readonly program: string;
-  readonly place: string;
-  /** Its id there; when it has none, one is made of its content and its place. */
-  readonly id: unknown;
+/** A memory as a file describes it. */
+interface Found extends Omit<Imported, "text" | "metadata"> {
   readonly text: string | undefined;
   readonly metadata?: unknown;
+}
+
+interface Described extends Omit<Found, "sourceId"> {
+  readonly program: string;
+  /** Its id there; when it has none, one is made of its content and its place. */
+  readonly id: unknown;
   /** Why it cannot be stored as it is. */
   readonly problem?: string | false | undefined;
   /** More about its origin; members that are missing or null are left out. */
   readonly facts?: Readonly<Record<string, Json | undefined>>;
-  readonly expireTime?: string | undefined;
-  /** When it happened, or was said, as RFC 3339 of UTC. */
-  readonly eventTime?: string | undefined;
 }
 
 /** Makes memories of the objects of a list, and skips what is none. */
@@ -126,30 +126,29 @@ export function* importEach(
 }
 
 /** Makes a memory of a text, its own metadata and its origin. */
-export function imported({ program, place, text, metadata, problem, facts = {}, ...more }: Described): Read {
+export function imported({ program, place, metadata, problem, facts = {}, ...more }: Described): Read {
+  const { text } = more;
   const id = idTextOf(more.id) ?? madeId([place, text, metadata, facts]);
-  const part = { sourceId: `${program} ${id}`, place };
-  if (problem) return refusal(part, problem);
-  if (text === undefined) return skip(part.sourceId, place, "it has no text");
+  const sourceId = `${program} ${id}`;
+  if (problem) return refusal({ sourceId, place }, problem);
   const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
-  const lost = lostIn([metadata, known]);
+  const own = objectOf(metadata ?? {});
+  // A memory that had been imported before keeps where it came from then.
+  const before = own?.[ORIGIN] === undefined ? {} : { [ORIGIN]: own[ORIGIN] };
+  const origin = { program, id, ...Object.fromEntries(known), ...before };
+  return checked({ ...more, sourceId, place, metadata: own ? { ...own, [ORIGIN]: origin } : metadata });
+}
+
+/** Makes a memory of what a file says, unless it has no text or would not come back as it is. */
+export function checked({ sourceId, place, text, metadata, expireTime, eventTime }: Found): Read {
+  const part = { sourceId, place };
+  if (text === undefined) return skip(sourceId, place, "it has no text");
+  const lost = lostIn(metadata);
   if (lost !== undefined)
     return refusal(part, `it has the number ${lost.slice(0, 32)}, which would not come back`);
-  const own = objectOf(metadata) ?? {};
-  if (own !== metadata && metadata !== undefined && metadata !== null) {
-    return refusal(part, "its metadata is not an object");
-  }
-  // A memory that had been imported before keeps where it came from then.
-  const before = own[ORIGIN] === undefined ? {} : { [ORIGIN]: own[ORIGIN] };
-  const origin: JsonObject = { program, id, ...(Object.fromEntries(known) as JsonObject), ...before };
-  const { expireTime, eventTime } = more;
-  return {
-    ...part,
-    text,
-    metadata: { ...own, [ORIGIN]: origin },
-    ...(expireTime !== undefined && { expireTime }),
-    ...(eventTime !== undefined && { eventTime }),
-  };
+  const own = objectOf(metadata ?? {});
+  if (own === undefined) return refusal(part, "its metadata is not an object");
+  return { ...part, text, metadata: own, expireTime, eventTime };
 }
 
 /** Refuses a memory that would not come back as it is. */

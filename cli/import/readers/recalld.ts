@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { NotThatFormatError, OtherFormatError, type Read, type Source } from "../imported.js";
-import { lostIn } from "./json.js";
-import { objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
+import { failedPrecondition } from "../../../src/errors.js";
+import { OtherFormatError, type Read, type Source } from "../imported.js";
+import { checked, objectOf, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 
 export const FORMAT = "recalld-export";
 const VERSION = 1;
@@ -22,13 +22,9 @@ function memoryOf(line: string, place: string): Read {
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
   const { event_time: eventTime = memory.created_at } = memory;
   if (typeof id !== "string") return skip("recalld", place, "it is not a memory with an id");
-  const lost = lostIn(metadata);
-  if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
+  const read = checked({ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) });
   return {
-    sourceId: id,
-    place,
-    text: textOf(text) ?? "",
-    metadata: objectOf(metadata) ?? {},
+    ...read,
     ...(typeof externalId === "string" && { externalId }),
     ...(typeof expireTime === "string" && { expireTime }),
     ...(typeof eventTime === "string" && { eventTime }),
@@ -57,7 +53,7 @@ interface Framing {
 /**
  * Compares an export with its checksum. Returns the number of lines between its first and its last.
  *
- * @throws NotThatFormatError if it is none, if a part is missing, or if something was changed.
+ * @throws MemoryError `failed_precondition` if it is none, if a part is missing, or if something was changed.
  */
 async function checkExport(source: Source, framing: Framing): Promise<number> {
   const hash = createHash("sha256");
@@ -66,7 +62,7 @@ async function checkExport(source: Source, framing: Framing): Promise<number> {
   for await (const line of source.lines()) {
     if (before !== undefined) hash.update(before).update("\n");
     else expectHead("text" in line ? line.text : "", framing);
-    if ("problem" in line) throw new NotThatFormatError(`line ${line.number} of the export: ${line.problem}`);
+    if ("problem" in line) throw failedPrecondition(`line ${line.number} of the export: ${line.problem}`);
     before = line.text;
     lines++;
   }
@@ -74,10 +70,10 @@ async function checkExport(source: Source, framing: Framing): Promise<number> {
   const last = parsedObject(before);
   const count = last?.[framing.count];
   if (lines < 2 || count === undefined || last?.sha256 === undefined) {
-    throw new NotThatFormatError("the export is not complete: its last line is missing");
+    throw failedPrecondition("the export is not complete: its last line is missing");
   }
   if (count !== lines - 2 || last.sha256 !== hash.digest("hex")) {
-    throw new NotThatFormatError("the export was changed: it does not match its checksum");
+    throw failedPrecondition("the export was changed: it does not match its checksum");
   }
   return lines - 2;
 }
@@ -86,7 +82,7 @@ function expectHead(line: string, { format, version, what }: Framing): void {
   const head = parsedObject(line);
   if (head?.format !== format) throw otherFormat(what);
   if (head.version !== version)
-    throw new NotThatFormatError(`the export's version is ${head.version}, not ${version}`);
+    throw failedPrecondition(`the export's version is ${head.version}, not ${version}`);
 }
 
 export const ACCOUNT_FORMAT = "recalld-account-export";
@@ -106,13 +102,13 @@ export async function* readAccount(source: Source): AsyncGenerator<Read> {
     else if (isEnd(text)) namespace = undefined;
     else yield { ...memoryOf(text, place), namespace };
   }
-  if (namespace !== undefined) throw new NotThatFormatError(`the export of ${namespace} is not complete`);
+  if (namespace !== undefined) throw failedPrecondition(`the export of ${namespace} is not complete`);
 }
 
 function namespaceIn(line: string, place: string): string {
   const head = parsedObject(line);
   if (head?.format !== FORMAT || typeof head.namespace !== "string") {
-    throw new NotThatFormatError(`${place} of the export: no namespace begins there`);
+    throw failedPrecondition(`${place} of the export: no namespace begins there`);
   }
   return head.namespace;
 }

@@ -3,6 +3,7 @@ import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
 import { unknownKey } from "../authenticate.js";
+import { addKey, removeKey } from "../changes.js";
 import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
@@ -102,10 +103,10 @@ export async function makeGrantedKey(
   const expiresAtMs = Date.now() + keyTtlMs;
   const scope = { access, ...(namespace !== undefined && { namespace }) };
   const { secret, key } = makeKey({ id: keyId, name, client, ...scope, expiresAtMs });
-  if (!(await accounts.addKey({ accountId, key }))) return undefined;
+  if (!(await addKey(accounts, { accountId, key }))) return undefined;
   // Who replays a code marks it before the key is removed: so either they find the key, or this finds the mark.
   if ((await grants.find(codeHash))?.replayed !== true) return { secret, expiresAtMs };
-  await accounts.removeKey({ accountId, keyId, force: true });
+  await removeKey(accounts, { accountId, keyId, force: true });
   return undefined;
 }
 
@@ -113,7 +114,7 @@ export async function makeGrantedKey(
 async function endReplayed({ accounts, grants }: GrantingOptions, codeHash: string): Promise<void> {
   const grant = await grants.markReplayed(codeHash);
   if (grant?.keyId === undefined) return;
-  await accounts.removeKey({ accountId: grant.accountId, keyId: grant.keyId, force: true });
+  await removeKey(accounts, { accountId: grant.accountId, keyId: grant.keyId, force: true });
 }
 
 /** Names an application by what is known of it: where its document is, or where its codes go. */

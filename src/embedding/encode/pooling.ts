@@ -62,14 +62,17 @@ function mean(rows: Float32Array, dimensions: number): Float64Array {
 }
 
 function normalise(vector: Float64Array): Float32Array<ArrayBuffer> {
+  const { unit, length } = scaled(vector);
+  if (length > 0 && length < Number.POSITIVE_INFINITY) return unit;
+  throw new Error("the model gave a vector that cannot be normalised");
+}
+
+/** Scales a vector to length 1. If its length was 0, NaN or infinite, as with such a number in it, it is none. */
+export function scaled(vector: ArrayLike<number>): { unit: Float32Array<ArrayBuffer>; length: number } {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) squares += (vector[i] as number) * (vector[i] as number);
   const length = Math.sqrt(squares);
-  // NaN or infinity anywhere in the vector makes its length NaN or infinite.
-  if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
-    throw new Error("the model gave a vector that cannot be normalised");
-  }
   const unit = new Float32Array(vector.length);
   for (let i = 0; i < unit.length; i++) unit[i] = (vector[i] as number) / length;
-  return unit;
+  return { unit, length };
 }

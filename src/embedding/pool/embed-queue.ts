@@ -84,16 +84,6 @@ export class EmbedQueue {
     const cost = own.costUntil(task);
     return cost + Math.min(beside.cost, cost * (isText ? QUERIES_IN_A_ROW_MAX : 1 / QUERIES_IN_A_ROW_MAX));
   }
-
-  rejectAll(error: unknown): void {
-    for (const queue of Object.values(this.#queues)) {
-      for (const task of queue.tasks) {
-        if (task.next === undefined) continue;
-        queue.remove(task);
-        task.reject(error);
-      }
-    }
-  }
 }
 
 /**

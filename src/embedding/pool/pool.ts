@@ -150,7 +150,7 @@ export class Pool {
   async close(): Promise<void> {
     clearInterval(this.#looking);
     this.#closing.abort(stopping());
-    this.#waiting.rejectAll(stopping());
+    this.#rejectWaiting(stopping());
     await Promise.all(this.#underWay);
     await Promise.all([...this.#workers.keys()].map((worker) => worker.close()));
     const here = this.#here;
@@ -200,9 +200,18 @@ export class Pool {
       const untilMs = this.#waiting.costUntil(task) * msPerCost;
       // A worker may as well finish what it has.
       if (task.next === undefined || untilMs * CERTAIN_SHARE <= allowedMs) continue;
-      this.#waiting.remove(task);
-      task.reject(busy({ untilMs, allowedMs }));
+      this.#reject(task, busy({ untilMs, allowedMs }));
     }
+  }
+
+  /** Rejects all texts of which a part waits. */
+  #rejectWaiting(error: unknown): void {
+    for (const task of this.#waiting.lastFirst) if (task.next !== undefined) this.#reject(task, error);
+  }
+
+  #reject(task: Task, error: unknown): void {
+    this.#waiting.remove(task);
+    task.reject(error);
   }
 
   /** Next chunk of a text that is alone, if the main thread may read it. */
@@ -280,14 +289,12 @@ export class Pool {
       task.putBack(chunk);
       return;
     }
-    this.#waiting.remove(task);
-    task.reject(shown(error));
+    this.#reject(task, shown(error));
   }
 
   #breakOff(task: Task): void {
     if (task.isOver) return;
-    this.#waiting.remove(task);
-    task.reject(task.input.signal?.reason);
+    this.#reject(task, task.input.signal?.reason);
     this.#countAbandoned(task, task.usedMs);
   }
 
@@ -322,7 +329,7 @@ export class Pool {
         return await this.#startWorker();
       } catch (error) {
         this.options.onTrouble?.(error);
-        if (this.#workers.size === 0) this.#waiting.rejectAll(unavailable("the model is away", error));
+        if (this.#workers.size === 0) this.#rejectWaiting(unavailable("the model is away", error));
         // It rejects only when the pool closes, which ends the pause.
         await sleep(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
       }

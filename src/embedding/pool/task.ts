@@ -6,6 +6,7 @@ import {
 } from "../../memory/ports/embedder.js";
 import { costOf } from "../encode/cost.js";
 import type { Encoded } from "../encode/encoder.js";
+import { scaled } from "../encode/pooling.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
 /** Maximum number of numbers in a text's vectors, 4 MiB: databases and batches hold no larger memories. */
@@ -168,6 +169,6 @@ function meanOf(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float64Array(first.length);
   for (const vector of vectors)
     for (const [i, value] of vector.entries()) sum[i] = (sum[i] as number) + value;
-  const length = Math.sqrt(sum.reduce((squares, value) => squares + value * value, 0));
-  return length > 0 ? Float32Array.from(sum, (value) => value / length) : first;
+  const { unit, length } = scaled(sum);
+  return length > 0 ? unit : first;
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../../errors.js";
+import { scaled } from "../encode/pooling.js";
 
 /** Largest number of dimensions; a memory of many windows would be too large for a database otherwise. */
 export const DIMENSIONS_MAX = 4_096;
@@ -107,13 +108,9 @@ function normalised(values: readonly number[] | Float32Array): Float32Array<Arra
   if (values.length > DIMENSIONS_MAX) {
     throw unusable(`holds a vector of ${values.length} dimensions; the limit is ${DIMENSIONS_MAX}`);
   }
-  let squares = 0;
-  for (const value of values) squares += value * value;
-  const length = Math.sqrt(squares);
+  const { unit, length } = scaled(values);
   if (!Number.isFinite(length)) throw unusable("holds a vector with NaN or Infinity");
   if (length === 0) throw unusable("holds a vector of zeros");
-  const unit = new Float32Array(values.length);
-  for (let i = 0; i < unit.length; i++) unit[i] = (values[i] as number) / length;
   return unit;
 }
 

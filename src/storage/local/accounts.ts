@@ -3,11 +3,10 @@ import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
 import { answersTo, type Key, livingKeys } from "../../accounts/key.js";
 import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError } from "../../errors.js";
-import { AccountChanges } from "../account-changes.js";
 import { type ChargedAccount, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
 
-export class LocalAccounts extends AccountChanges implements Accounts {
+export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
   readonly charges: Charges;
   readonly #accounts: Database<ChargedAccount, string>;
@@ -16,7 +15,6 @@ export class LocalAccounts extends AccountChanges implements Accounts {
   readonly #closed: Database<number, string>;
 
   constructor(root: RootDatabase) {
-    super();
     this.#accounts = root.openDB("accounts", { encoding: "json" });
     this.#accountsByKey = root.openDB("keys", { encoding: "string" });
     this.#closed = root.openDB("closed-accounts", { encoding: "json" });
@@ -100,7 +98,7 @@ export class LocalAccounts extends AccountChanges implements Accounts {
     return this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId);
   }
 
-  protected change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
+  change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
     return durably(this.#accounts, () => {
       const account = this.#living(accountId);
       const changed = account && to(account);

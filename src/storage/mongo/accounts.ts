@@ -4,7 +4,6 @@ import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
 import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import { AccountChanges } from "../account-changes.js";
 import { findOrInsert, isTaken, withTimeout } from "./driver.js";
 
 /** Maximum number of attempts to change an account while others change it, and of the random pause after each. */
@@ -16,12 +15,11 @@ interface AccountRecord extends Omit<Account, "id"> {
 }
 
 /** Accounts in MongoDB. Each account and its keys are one document, so that a change is atomic for both. */
-export class MongoAccounts extends AccountChanges implements Accounts {
+export class MongoAccounts implements Accounts {
   readonly #accounts: Collection<AccountRecord>;
   readonly #closed: Collection<{ readonly _id: string; readonly closedAt: Date }>;
 
   constructor(db: Db) {
-    super();
     this.#accounts = db.collection("accounts");
     this.#closed = db.collection("closed_accounts");
   }
@@ -95,7 +93,7 @@ export class MongoAccounts extends AccountChanges implements Accounts {
   }
 
   /** Requires that nothing has changed since it was read but the calls, which others may take meanwhile. */
-  protected async change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
+  async change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
     for (let attempt = 0; attempt < CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await withTimeout(this.#accounts.findOne({ _id: accountId }));
       const account = found && fromRecord(found);

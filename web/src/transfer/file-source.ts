@@ -1,11 +1,6 @@
-import {
-  type Line,
-  NotThatFormatError,
-  OtherFormatError,
-  type Source,
-  UnreadableError,
-} from "../../../cli/import/imported.js";
+import { type Line, OtherFormatError, type Source } from "../../../cli/import/imported.js";
 import { parseForeignJson } from "../../../cli/import/readers/json.js";
+import { failedPrecondition, MemoryError } from "../../../src/errors.js";
 
 /** Maximum length of a line in characters: a memory takes 1.6 million with its metadata. */
 const LINE_CHARS_MAX = 4_000_000;
@@ -31,7 +26,7 @@ async function* linesOf(file: Blob): AsyncGenerator<Line> {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > LINE_CHARS_MAX)
-      throw new NotThatFormatError(
+      throw failedPrecondition(
         `line ${number + lines.length + 1} has more than ${LINE_CHARS_MAX} characters`,
       );
     for (const line of lines) yield { number: ++number, text: line.replace(/\r$/, "") };
@@ -41,7 +36,7 @@ async function* linesOf(file: Blob): AsyncGenerator<Line> {
 
 async function jsonOf(file: Blob): Promise<unknown> {
   if (file.size > JSON_BYTES_MAX) {
-    throw new NotThatFormatError(
+    throw failedPrecondition(
       `the file is ${file.size} bytes; the portal reads at most ${JSON_BYTES_MAX}. Use recalld import`,
     );
   }
@@ -50,11 +45,11 @@ async function jsonOf(file: Blob): Promise<unknown> {
   try {
     return parseForeignJson(text);
   } catch (error) {
-    throw new OtherFormatError("the file is not JSON", { cause: error });
+    throw new OtherFormatError("the file is not JSON", error);
   }
 }
 
-/** Decodes a file chunk by chunk, without its byte order mark. @throws UnreadableError if it is not UTF-8 */
+/** Decodes a file chunk by chunk, without its byte order mark. @throws MemoryError `invalid_argument` if it is not UTF-8 */
 async function* textOf(file: Blob): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   // Not every browser can iterate over a stream.
@@ -75,6 +70,6 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined): string {
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined });
   } catch (error) {
-    throw new UnreadableError("the file is not UTF-8; save it as UTF-8", { cause: error });
+    throw new MemoryError("invalid_argument", "the file is not UTF-8; save it as UTF-8", { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { type DragEvent, useState } from "react";
-import { NotThatFormatError } from "../../../cli/import/imported.js";
+import { MemoryError } from "../../../src/errors.js";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
 import { Dialog } from "../parts/dialog";
@@ -28,7 +28,7 @@ export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
         </p>
         <DropTarget isBusy={isRunning} onFile={run} />
         {progress && <Done progress={progress} isRunning={isRunning} />}
-        {error instanceof NotThatFormatError ? (
+        {error instanceof MemoryError ? (
           <p className="problem" role="alert">
             {error.message}
           </p>

@@ -1,9 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
-import { Contents, externalIdOf, type Imported, NotThatFormatError } from "../../../cli/import/imported.js";
+import { Contents, externalIdOf, type Imported } from "../../../cli/import/imported.js";
 import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
-import { MemoryError } from "../../../src/errors.js";
+import { failedPrecondition, MemoryError } from "../../../src/errors.js";
 import { parseMetadata } from "../../../src/memory/requests/metadata.js";
 import { parseText } from "../../../src/memory/requests/text.js";
 import {
@@ -57,7 +57,7 @@ export interface ImportOptions {
  * of it is read and counted, then stored. Memories have the ids that the command line gives them, so that an
  * import which was stopped can be begun again, in either.
  *
- * @throws NotThatFormatError if the file is of no known format, or not whole
+ * @throws MemoryError if the file is of no known format, or not whole
  */
 export async function importFile(
   file: File,
@@ -115,9 +115,7 @@ export async function importFile(
 async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
   const { from, read } = await readAsFound(source);
   if (from === ACCOUNT) {
-    throw new NotThatFormatError(
-      "the file has several namespaces: `recalld import` stores each under its name",
-    );
+    throw failedPrecondition("the file has several namespaces: `recalld import` stores each under its name");
   }
   let total = 0;
   for await (const _ of read) {
