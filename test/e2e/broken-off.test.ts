@@ -37,6 +37,12 @@ async function lineOf(requestId: string): Promise<Line> {
   );
 }
 
+/** Waits until the server has begun the call: one that its client resets before that is never served. */
+async function begun(): Promise<void> {
+  const inFlight = async () => (await scrape(server.metricsUrl)).sum("recalld_calls_in_flight");
+  await vi.waitFor(async () => expect(await inFlight()).toBe(1), { timeout: 10_000 });
+}
+
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const END_HEADERS = 4;
 
@@ -76,7 +82,7 @@ const WAYS: Record<
       "Content-Length: 1000",
     ];
     socket.write(`${head.join("\r\n")}\r\n\r\n{`);
-    await sleep(100);
+    await begun();
     socket.destroy();
   },
   "HTTP/2": async (path, { method, type, id }) => {
@@ -94,7 +100,7 @@ const WAYS: Record<
     socket.write(frameOf({ type: 4, flags: 0, stream: 0 }));
     socket.write(frameOf({ type: 1, flags: END_HEADERS, stream: 1 }, literals(headers)));
     socket.write(frameOf({ type: 0, flags: 0, stream: 1 }, Buffer.from("{")));
-    await sleep(100);
+    await begun();
     // It is sent alone, because otherwise Node's client would first report the body's end.
     socket.write(frameOf({ type: 3, flags: 0, stream: 1 }, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])));
     await lineOf(id);
