@@ -200,24 +200,6 @@ describe("the limits of one port", () => {
     expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
   });
 
-  it("many calls that come together over HTTP/2 are served in turns", async () => {
-    let [inThis, most] = [0, 0];
-    const port = await serve({}, (_request, response) => {
-      for (const endMs = performance.now() + 3; performance.now() < endMs; );
-      most = Math.max(most, ++inThis);
-      setImmediate(() => {
-        inThis = 0;
-      });
-      response.end("done");
-    });
-    const sessions = Array.from({ length: 10 }, () => dial(port));
-    await Promise.all(sessions.map((session) => ask2(session, "/a")));
-    most = 0;
-    const answers = sessions.flatMap((session) => Array.from({ length: 10 }, () => ask2(session, "/b")));
-    expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
-    expect(most).toBeLessThanOrEqual(6);
-  });
-
   it("a session that has made many calls may send no more frames for nothing later", async () => {
     const port = await serve();
     const socket = connect(port, "127.0.0.1");

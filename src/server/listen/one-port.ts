@@ -20,7 +20,7 @@ import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { readInPieces, serveInTurn } from "./read-in-pieces.js";
+import { readInPieces } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import { readHello, type Tls } from "./tls.js";
 
@@ -95,10 +95,7 @@ export class OnePortServer extends Server {
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
-      if (!this.#sessions.acceptStream(stream, headers)) return;
-      serveInTurn(() => {
-        if (!stream.destroyed) toRequest.call(this.#http2, stream, headers, ...rest);
-      });
+      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
     });
     this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));

@@ -18,12 +18,6 @@ const turns = new Turns(2);
 /** Time of this iteration that all connections have together before they wait for turns. */
 const time = new IterationTime(ITERATION_MS_MAX);
 
-/** Runs at once if connections have time left in this iteration, else in a turn: many streams of HTTP/2 may begin together. */
-export function serveInTurn(serve: () => void): void {
-  if (time.isOver()) void turns.wait().then(serve);
-  else serve();
-}
-
 /**
  * Gives what an HTTP/1 connection sends to Node's parser in pieces, which take turns with other work. A read of 64 KiB
  * may hold 11,000 chunks of a body or 3,000 requests, and the parser would call back for each of them before anything
