@@ -308,7 +308,7 @@ describe("a broken index", () => {
     );
     const domain = service.domain();
     const before = await answersOf(domain, "a");
-    expect(threads).toHaveLength(1);
+    await until(() => threads.length === 1);
     await threads[0]?.terminate();
     // A caller that meets it is told to retry, or is served already.
     const met = await domain.recall("a", query).catch((error) => error);
