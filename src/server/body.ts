@@ -225,7 +225,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     };
     const onEnd = async () => {
       stop();
-      // What follows takes milliseconds for a large body, and many may end in one iteration of the event loop.
+      // Decoding a large body takes milliseconds, and many bodies may end in one iteration of the event loop.
       if (bytes > SMALL_BYTES_MAX) await yieldToEventLoop();
       resolve(all.subarray(0, bytes));
     };

@@ -126,6 +126,17 @@ it("files that are far behind lose what others deleted within a minute after the
   await catchingUp;
 });
 
+/** A log of one memory and its delete. */
+const logOfDelete = {
+  read: async ({ from }: { from: number }) => ({
+    entries: [
+      { sequence: 1, entry: { op: "erased", opId: "op" } },
+      { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
+    ].slice(from - 1),
+    complete: true,
+  }),
+};
+
 it("files of one log lose what others delete though those of many others fail", async () => {
   const wiped: unknown[] = [];
   const ports = fake({
@@ -140,15 +151,7 @@ it("files of one log lose what others delete though those of many others fail", 
         return false;
       },
     },
-    log: {
-      read: async ({ from }: { from: number }) => ({
-        entries: [
-          { sequence: 1, entry: { op: "erased", opId: "op" } },
-          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
-        ].slice(from - 1),
-        complete: true,
-      }),
-    },
+    log: logOfDelete,
     clock: { yield: async () => {} },
   });
   await expect(wipingStoredFiles(ports)()).rejects.toThrow("its files cannot be read");
@@ -173,15 +176,7 @@ it("files of an open index that is too large to apply its log lose what others d
         return true;
       },
     },
-    log: {
-      read: async ({ from }: { from: number }) => ({
-        entries: [
-          { sequence: 1, entry: { op: "erased", opId: "op" } },
-          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
-        ].slice(from - 1),
-        complete: true,
-      }),
-    },
+    log: logOfDelete,
     clock: { yield: async () => {} },
   });
   await wipingStoredFiles(ports)();
@@ -200,15 +195,7 @@ it("files of a log that is not open wait for no index that is being built", asyn
       logIds: ["building"],
       ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
     },
-    log: {
-      read: async ({ from }: { from: number }) => ({
-        entries: [
-          { sequence: 1, entry: { op: "erased", opId: "op" } },
-          { sequence: 2, entry: { op: "delete", opId: "d", target: 1 } },
-        ].slice(from - 1),
-        complete: true,
-      }),
-    },
+    log: logOfDelete,
     clock: { yield: async () => {} },
   });
   void wipingStoredFiles(ports)();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
@@ -8,7 +8,16 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
 import { readHello } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
-import { ask2, counts, PREFACE, REQUEST, serve, until, untilEnd } from "../support/one-port.js";
+import {
+  ask2,
+  counts,
+  PREFACE,
+  REQUEST,
+  resetUntilEnded,
+  serve,
+  until,
+  untilEnd,
+} from "../support/one-port.js";
 
 const { file } = certificates();
 const tls = () => ({ cert: readFileSync(file("a.crt")), key: readFileSync(file("a.key")) });
@@ -101,14 +110,7 @@ describe("one port over TLS", () => {
     const port = await serve({ tls: tls() });
     const session = dial(port);
     await ask2(session, "/a");
-    for (let call = 0; call < 5_000 && !session.destroyed; call++) {
-      const stream = session.request({ ":path": "/slow" });
-      stream.on("error", () => {});
-      await immediate();
-      stream.close(constants.NGHTTP2_CANCEL);
-      await immediate();
-    }
-    await vi.waitUntil(() => session.destroyed, { timeout: 10_000 });
+    await resetUntilEnded(session);
     const socket = await raw(port, { ALPNProtocols: ["h2"] });
     await untilEnd(socket, PREFACE);
     expect(counts.refused.address).toBe(1);

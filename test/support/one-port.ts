@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, onTestFinished } from "vitest";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
+import { afterEach, onTestFinished, vi } from "vitest";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
 import type { ConnectionCounts } from "../../src/server/listen/one-port-limits.js";
 
@@ -35,6 +35,18 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else if (request.url === "/huge") response.end(HUGE);
   else if (request.url === "/body") request.on("data", () => {}).on("end", end);
   else end();
+}
+
+/** Resets calls of a session, each at once, until the server has ended it, which allows 900 at once, and 30 a second. */
+export async function resetUntilEnded(session: ClientHttp2Session): Promise<void> {
+  for (let call = 0; call < 5_000 && !session.destroyed; call++) {
+    const stream = session.request({ ":path": "/slow" });
+    stream.on("error", () => {});
+    await immediate();
+    stream.close(constants.NGHTTP2_CANCEL);
+    await immediate();
+  }
+  await vi.waitUntil(() => session.destroyed, { timeout: 10_000 });
 }
 
 /** Answers with an empty message and the status OK, as gRPC writes them. */

@@ -68,7 +68,7 @@ export class Namespaces {
   readonly #allWaiting = { bytes: 0 };
   /** Work beside the calls: none of them waits for it, but the end of the program does. */
   readonly #running = new Set<Promise<void>>();
-  /** What uses the files of a log that must not be opened until then, by log. */
+  /** For each log whose index files are in use by something that ends, the end of it: they must not be opened before. */
   readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(options: NamespacesOptions) {

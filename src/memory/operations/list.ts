@@ -90,8 +90,8 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
       return { items: [], nextPageToken: "" };
     }
     const { items, next, isCurrent } = await fillPage(listed.steps, size);
-    // What was updated while the page was read is where an update moves it, which may be this page. Newest first, that
-    // is before the list's beginning.
+    // A memory that was updated while the page was read may belong to this page again. Newest first, an update moves it
+    // before the first page, so reading again would not find it.
     if (!isCurrent && order !== "newest" && looks < LOOKS_MAX) continue;
     if (next === undefined) return { items, nextPageToken: "" };
     const place = [next].flat().map(String);

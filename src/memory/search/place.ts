@@ -307,7 +307,7 @@ export function byCreation(
 
 const NOTHING = { lowest: 0, highest: 0 };
 
-/** What an age adds to the rank of a memory: from the whole weight to nothing. What happens later has the age 0. */
+/** Addition to a memory's rank for its age: the whole weight at age 0, less with each half-life. A time to come counts as age 0. */
 export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventAtMs: number): number {
   return weight * 2 ** (-Math.max(0, referenceAtMs - eventAtMs) / halfLifeMs);
 }

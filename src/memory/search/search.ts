@@ -48,7 +48,7 @@ const LOCATE_MANY = 8;
 /** Maximum number of changes that are noted during a search; one with more is done again. */
 export const CHANGES_MAX = 1_000;
 
-/** What others did to a memory, which a search may have found before. */
+/** A change that another call made to a memory during a search. */
 export interface Change {
   readonly target: number;
   readonly how: "replaced" | "superseded" | "deleted";
