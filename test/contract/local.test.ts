@@ -73,7 +73,7 @@ describe("the embedded database's usage", () => {
 describe("reads of the embedded log that wait for each other", () => {
   const used = useDatabase(makeLocal);
   const logId = anLogId();
-  const readFrom = async (limit: number) => {
+  const readFrom = async (limit: number): Promise<unknown> => {
     const { log } = used.storage;
     return log.read({ logId, from: 1, limit, what: "head" });
   };
@@ -99,10 +99,13 @@ describe("reads of the embedded log that wait for each other", () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it("are of few entries, as of a recall, before those of all who read long logs", async () => {
+  it.each([
+    ["read long logs", () => readFrom(256)],
+    ["read the pages of lists", () => used.storage.log.fetch({ logId, sequences: [1, 2], what: "text" })],
+  ])("are of few entries, as of a recall, before those of all who %s", async (_, readLong) => {
     beLate();
     const ended: string[] = [];
-    const long = Array.from({ length: 20 }, () => readFrom(256).then(() => ended.push("long")));
+    const long = Array.from({ length: 20 }, () => readLong().then(() => ended.push("long")));
     const fetched = used.storage.log.fetch({ logId, sequences: [7], what: "head" });
     const few = [fetched, readFrom(16)].map((read) => read.then(() => ended.push("few")));
     await Promise.all([...long, ...few]);

@@ -36,12 +36,12 @@ export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Pro
   const search = new TailSearch(asked);
   const timeSlice = new TimeSlice();
   for (const chunk of chunks) {
-    search.scan(chunk);
     await timeSlice.endIfOver();
+    search.scan(chunk);
   }
   for (const scanned of search.undecided()) {
-    search.compareAll(scanned.chunk, scanned.compared);
     await timeSlice.endIfOver();
+    search.compareAll(scanned.chunk, scanned.compared);
   }
   return search.hits();
 }

@@ -232,9 +232,9 @@ async function scoreAll(
 ): Promise<ScoredCandidate[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: ScoredCandidate[] = [];
-  const timeSlice = new TimeSlice(clock);
   for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
     const slice = await log.fetch({ logId, sequences: rest, what: "all" });
+    const timeSlice = new TimeSlice(clock);
     rest = slice.rest;
     // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
     for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
@@ -243,8 +243,7 @@ async function scoreAll(
       if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
       if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
       all.push(Object.assign(score(vectors, each, pairs), { isNear, share, matched }));
-      const isEnd = slice.found.length === 0 && rest.length > 0;
-      if (!timeSlice.isOver && !isEnd) continue;
+      if (!timeSlice.isOver) continue;
       await timeSlice.end();
       signal?.throwIfAborted();
     }

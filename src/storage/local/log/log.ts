@@ -30,12 +30,8 @@ const ERASE_BYTES = 65_536;
 const NOTHING = Buffer.alloc(4);
 
 export class LocalLog implements Log {
-  /** Time that reads have taken in this iteration of the event loop. */
-  #readMs = 0;
-  /** Pause after a long read, or many short ones, so that other work runs first. */
-  #rest: Promise<void> | undefined;
-  /** True if that read was of many entries. */
-  #restsOfMany = false;
+  readonly #brief = new Reads();
+  readonly #long = new Reads();
   /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
   readonly #writes = new Budget({
     max: SLICE_BYTES_MAX,
@@ -63,7 +59,8 @@ export class LocalLog implements Log {
   }
 
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
-    while (this.#rest !== undefined) await this.#rested(limit);
+    const reads = this.#readsOf(limit, what);
+    while (reads.rest !== undefined) await reads.rest;
     const slice = new Slice<Entry<W>>(limit);
     const beganMs = performance.now();
     const timeSlice = new TimeSlice();
@@ -78,7 +75,7 @@ export class LocalLog implements Log {
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
-    this.#count(beganMs, limit);
+    reads.count(beganMs);
     return this.entries.settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
@@ -95,7 +92,8 @@ export class LocalLog implements Log {
     sequences,
     what,
   }: Sequences & { what: W }): Promise<Fetched<W>> {
-    while (this.#rest !== undefined) await this.#rested(sequences.length);
+    const reads = this.#readsOf(sequences.length, what);
+    while (reads.rest !== undefined) await reads.rest;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
     const beganMs = performance.now();
@@ -107,7 +105,7 @@ export class LocalLog implements Log {
       const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
-    this.#count(beganMs, sequences.length);
+    reads.count(beganMs);
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
@@ -137,6 +135,11 @@ export class LocalLog implements Log {
       }
       return found;
     });
+  }
+
+  /** A recall does not wait for the pages of lists, nor for namespaces that are being opened. */
+  #readsOf(entries: number, what: Projection): Reads {
+    return entries <= FEW && (entries === 1 || what !== "text") ? this.#brief : this.#long;
   }
 
   /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */
@@ -176,30 +179,28 @@ export class LocalLog implements Log {
       secondaryIndexes.eraseLost(key);
     }
   }
+}
+
+/** Reads of one kind, which wait for each other alone. */
+class Reads {
+  /** Time that they have taken in this iteration of the event loop. */
+  #ms = 0;
+  /** Pause after a long read, or many short ones, so that other work runs first. */
+  rest: Promise<void> | undefined;
 
   /**
    * Counts what a read has taken. If it was long, or the last of many in one iteration, the next one waits until
    * connections were served; it holds nothing yet.
    */
-  #count(beganMs: number, entries: number): void {
-    if (this.#readMs === 0)
+  count(beganMs: number): void {
+    if (this.#ms === 0)
       setImmediate(() => {
-        this.#readMs = 0;
+        this.#ms = 0;
       });
-    this.#readMs += performance.now() - beganMs;
-    if (this.#readMs < TIME_SLICE_MS_MAX) return;
-    this.#restsOfMany = entries > FEW;
-    this.#rest = nextIteration().finally(() => {
-      this.#rest = undefined;
+    this.#ms += performance.now() - beganMs;
+    if (this.#ms < TIME_SLICE_MS_MAX) return;
+    this.rest = nextIteration().finally(() => {
+      this.rest = undefined;
     });
-  }
-
-  /**
-   * Waits for the pause. After a read of many entries those of few go on first: otherwise a recall would wait for a
-   * turn of each namespace that is being opened.
-   */
-  async #rested(entries: number): Promise<void> {
-    await this.#rest;
-    if (entries > FEW && this.#restsOfMany) await undefined;
   }
 }
