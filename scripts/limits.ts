@@ -40,7 +40,7 @@ import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { CHUNK_BYTES_MIN, CHUNKS_MAX } from "../src/server/listen/open-requests.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
-import { LOOP_DELAY_MS_MAX, QUEUE_SHARE_MAX } from "../src/server/load.js";
+import { LOOP_DELAY_MS_MAX } from "../src/server/load.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
@@ -144,7 +144,6 @@ const PROCESS: readonly Row[] = [
   ["Documents of OAuth clients that are being fetched", count(DOCUMENT_FETCHES_MAX), "429 or 503"],
   ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 `STREAMS_LIMITED`"],
   ["Lateness of the event loop, smoothed", `${LOOP_DELAY_MS_MAX} ms`, "503 `unavailable`"],
-  ["Part of the model's queue that is taken", `${QUEUE_SHARE_MAX * 100} %`, "503 `unavailable`"],
   [
     "Sign-ups in an hour (`SIGNUPS_PER_HOUR_TOTAL`)",
     count(config.signupsPerHourTotal),

@@ -4,7 +4,6 @@ import { type OpenEmbedder, withQueryCache } from "../embedding/embedder.js";
 import type { Pooling } from "../embedding/encode/convention.js";
 import { describeModel, type ModelDescription } from "../embedding/models/families.js";
 import { type EmbedderOptions, openEmbedder } from "../embedding/open.js";
-import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import type { StreamPorts } from "../memory/operations/stream/open-streams.js";
@@ -142,10 +141,6 @@ export function longest(models: Context["models"]): Waiting {
     query: Math.max(0, ...waiting.map(({ query }) => query)),
     text: Math.max(0, ...waiting.map(({ text }) => text)),
   };
-}
-
-export function sharesOf({ query, text }: Waiting): Waiting {
-  return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
 
 /** Follows the model that the database is pinned to, and moves its namespaces there. */

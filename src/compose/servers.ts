@@ -11,7 +11,7 @@ import { listen } from "../server/listen/http-server.js";
 import { Load } from "../server/load.js";
 import { createMetricsApp } from "../server/metrics.js";
 import type { Context } from "./context.js";
-import { longest, sharesOf } from "./models.js";
+import { longest } from "./models.js";
 
 interface ServersOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "plans" | "tls" | "fetchDocument"> {
@@ -24,7 +24,7 @@ export async function startServers(context: Context, options: ServersOptions) {
   const { config, readiness, logger, closers, telemetry, models } = context;
   const { memory } = options;
   const ending = new AbortController();
-  const load = new Load(() => sharesOf(longest(models)));
+  const load = new Load();
   closers.push(() => load.close());
   const { app, calls, connections, shares } = createApp({
     ...options,

@@ -3,7 +3,6 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyBaseLogger } from "fastify";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate, Credential } from "../accounts/authenticate.js";
 import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
@@ -16,7 +15,7 @@ import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js
 import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
-import type { Load, QueueShares } from "./load.js";
+import type { Load } from "./load.js";
 import { recordCall } from "./record-call.js";
 import { nameOf, type Rpc } from "./rpc/service.js";
 
@@ -50,13 +49,6 @@ export interface CallsOptions {
 
 /** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
 const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
-
-/** Queue of the model that an RPC needs. */
-const QUEUES = new Map<string, keyof QueueShares>([
-  [nameOf(MemoryService.method.store), "text"],
-  [nameOf(MemoryService.method.storeBatch), "text"],
-  [nameOf(MemoryService.method.recall), "query"],
-]);
 
 /** RPC that needs no key. */
 export const SIGN_UP = nameOf(AccountService.method.signUp);
@@ -109,7 +101,7 @@ export class Calls {
    * for a time that is none, or what the call was aborted with.
    */
   async begin(call: Call): Promise<void> {
-    this.checkLoad(call);
+    this.checkLoad();
     // Connect looks at its own protocols' header alone, and before the key, so that nobody pays for the refusal.
     if (call.timeoutError !== undefined) {
       noteRefusal(call.request);
@@ -133,9 +125,9 @@ export class Calls {
     }
   }
 
-  /** Refuses a call that would have to wait too long. @throws MemoryError `unavailable`. */
-  checkLoad(call: Pick<Call, "method">): void {
-    this.options.load.check(QUEUES.get(call.method));
+  /** @throws MemoryError `unavailable` while the server is too busy. */
+  checkLoad(): void {
+    this.options.load.check();
   }
 
   /** Finds the caller. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */

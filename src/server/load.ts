@@ -14,25 +14,11 @@ const NEW_SHARE = 0.2;
 /** Longest delay that counts: a machine that slept for an hour is not busy when it goes on. */
 const LATE_MAX_MS = 4 * LOOP_DELAY_MS_MAX;
 
-/**
- * Share of each of the model's queues above which new calls are refused. The rest is for calls that are let
- * in already and still send their text.
- */
-export const QUEUE_SHARE_MAX = 0.75;
-
-/** Texts and queries that wait for the model, as shares of the maximum. */
-export interface QueueShares {
-  readonly text: number;
-  readonly query: number;
-}
-
 /** Measures how busy this process is. */
 export class Load {
   #loopDelayMs = 0;
   #dueMs = performance.now() + LOOP_CHECK_MS;
   readonly #timer = setInterval(() => this.#look(), LOOP_CHECK_MS).unref();
-
-  constructor(private readonly queues: () => QueueShares) {}
 
   /** Delay of the event loop in milliseconds, smoothed. */
   get loopDelayMs(): number {
@@ -46,11 +32,8 @@ export class Load {
    *
    * @throws MemoryError `unavailable`.
    */
-  check(queue: keyof QueueShares | undefined): void {
+  check(): void {
     if (this.#loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
-    if (queue !== undefined && this.queues()[queue] > QUEUE_SHARE_MAX) {
-      throw unavailable("too many calls are waiting for the model");
-    }
   }
 
   close(): void {

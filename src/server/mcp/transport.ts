@@ -140,7 +140,6 @@ async function askRpc(
   const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
   call.principal = { ...outer.caller };
   try {
-    calls.checkLoad(call);
     call.message = readValue(input, request);
     return toJson(output, await calls.run(call, rpc), JSON_OPTIONS) as JsonObject;
   } catch (error) {

@@ -147,7 +147,7 @@ function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: Aut
 
 /** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
 async function register(call: Call, reply: FastifyReply, { clients, checkRegistration, calls }: Serving) {
-  calls.checkLoad(call);
+  calls.checkLoad();
   checkRegistration(call.network);
   const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));
   const client_id = await clients.issue({ name, redirectUris });
@@ -164,7 +164,7 @@ async function register(call: Call, reply: FastifyReply, { clients, checkRegistr
 }
 
 async function exchangeCode(call: Call, options: Serving) {
-  options.calls.checkLoad(call);
+  options.calls.checkLoad();
   const form = parametersIn(textOf(await readBody(call, BODY_BYTES_MAX)));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
