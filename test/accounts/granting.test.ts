@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { addKey } from "../../src/accounts/changes.js";
 import { hashKey } from "../../src/accounts/key.js";
-import { consent, findGrant, makeGrantedKey, useCode } from "../../src/accounts/oauth/granting.js";
+import { consent, findGrant, makeGrantedKey, takeCode } from "../../src/accounts/oauth/granting.js";
 import type { Grants, StoredGrant } from "../../src/accounts/oauth/grants.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -45,14 +45,14 @@ describe("a code", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_001 });
     const grant = await findGrant(options, code);
     expect(grant?.expiresAtMs).toBeLessThan(Date.now());
-    expect(await useCode(options, { codeHash: hashKey(code), keyId: "key_1" })).toBe(false);
+    expect(await takeCode(options, { codeHash: hashKey(code), keyId: "key_1" })).toBe(false);
   });
 
   it("leaves no key if it comes again after it was used, and before its key was made", async () => {
     const { options, give, keys } = await consented();
     const code = await give();
     const grant = (await findGrant(options, code)) as StoredGrant;
-    expect(await useCode(options, { ...grant, keyId: "key_1" })).toBe(true);
+    expect(await takeCode(options, { ...grant, keyId: "key_1" })).toBe(true);
     expect(await findGrant(options, code)).toBeUndefined();
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
     expect(await keys()).toHaveLength(1);
@@ -62,7 +62,7 @@ describe("a code", () => {
     const { options, give, keys } = await consented();
     const code = await give();
     const grant = (await findGrant(options, code)) as StoredGrant;
-    await useCode(options, { ...grant, keyId: "key_1" });
+    await takeCode(options, { ...grant, keyId: "key_1" });
     const late: Grants = Object.create(storage.grants);
     late.find = async (codeHash) => {
       await findGrant(options, code);
@@ -77,7 +77,7 @@ describe("a code", () => {
     const code = await give();
     const grant = (await findGrant(options, code)) as StoredGrant;
     while (await addKey(storage.accounts, { accountId, key: aKey() }));
-    await useCode(options, { ...grant, keyId: "key_1" });
+    await takeCode(options, { ...grant, keyId: "key_1" });
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
     await expect(give()).rejects.toMatchObject({ reason: "KEYS_LIMIT" });
     expect(await keys()).toHaveLength(50);

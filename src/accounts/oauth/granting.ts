@@ -85,7 +85,7 @@ export async function findGrant(
 }
 
 /** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
-export async function useCode(
+export async function takeCode(
   { accounts, grants }: GrantingOptions,
   { codeHash, keyId }: { codeHash: string; keyId: string },
 ): Promise<boolean> {

@@ -17,6 +17,7 @@ import {
   targetProblem,
 } from "./authorization.js";
 import type { Clients } from "./clients.js";
+import { exchange } from "./exchange.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
@@ -172,7 +173,5 @@ async function exchangeCode(call: Call, options: Serving) {
   // Left out, it is the one that the code is for.
   const problem = form.resource === undefined ? undefined : targetProblem(form.resource, options.issuer);
   if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
-  // The library takes a while to load, so the first application that asks waits for it.
-  const { exchange } = await import("./protocol.js");
-  return exchange(form, call.headers.authorization, options);
+  return exchange(form, options);
 }
