@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
 import { firstBroken } from "../src/lines.js";
-import { checkNothingIsLost } from "../src/server/json-text.js";
+import { parseLossless } from "../src/server/json-text.js";
 import { orUsageError, UsageError } from "./failure.js";
-import { lostIn, parseForeignJson } from "./import/readers/json.js";
 import { otherEncodingOf } from "./import/source-file.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -16,18 +15,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
  * @throws UsageError if it is none, has a key twice, or if a number in it would come back as another.
  */
 function jsonGiven(option: string, json: string): Json {
-  const value = orUsageError(`${option} is not JSON`, () => parseForeignJson(json));
-  const lost = lostIn(value);
-  if (lost === undefined) {
-    orUsageError(option, () => checkNothingIsLost(json));
-    return value as Json;
-  }
-  const number = Number(lost);
-  throw new UsageError(
-    Number.isFinite(number)
-      ? `${option} has the number ${lost}, which would come back as ${number}; give it as a string`
-      : `${option} has the number ${lost}, which is not finite`,
-  );
+  return orUsageError(option, () => parseLossless(json, { what: "it", rewritten: "" }) as Json);
 }
 
 export function filterGiven(json: string): Metadata {

@@ -18,9 +18,18 @@ export function resident(pids: readonly number[]): Resident | undefined {
 
 function withChildren(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    childrenIn(`/proc/${pid}/task/${thread}/children`),
   );
   return [pid, ...children.flatMap(withChildren)];
+}
+
+function childrenIn(path: string): number[] {
+  try {
+    return readFileSync(path, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    // The thread has ended meanwhile.
+    return [];
+  }
 }
 
 /** Reads PSS: each page's size divided by the number of processes that map it. */

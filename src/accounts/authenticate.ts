@@ -63,28 +63,13 @@ interface AuthenticatorOptions {
  * @throws MemoryError `unauthenticated`, `resource_exhausted` after too many unknown keys, or `unavailable`
  * when the database cannot answer.
  */
-export function openAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const known = new LRUCache<string, Known>({ max: KNOWN_KEYS_MAX });
-  const lookUp = lookUps(options.accounts);
-  return async (credential, network) => {
-    const hash = hashOf(credential);
-    const entry = known.get(hash) ?? (await lookUp(hash, network));
-    if (entry.endsAtMs <= Date.now()) throw unknownKey();
-    known.set(hash, entry);
-    refreshPlan(entry, options.accounts);
-    if (entry.reading !== undefined) await entry.reading;
-    options.onUse(entry.caller);
-    return entry.caller;
-  };
-}
-
-/** Looks keys up in the database, one that several calls show at a time only once. */
-function lookUps(accounts: Accounts): (hash: string, network: string) => Promise<Known> {
-  const running = new Map<string, Promise<Known>>();
+export function openAuthenticator({ accounts, onUse }: AuthenticatorOptions): Authenticate {
   /** Time until which an unknown key is not looked up again. */
   const unknown = new LRUCache<string, number>({ max: KNOWN_KEYS_MAX });
   const tokens = new Buckets(UNKNOWN_KEYS);
   const lookUp = async (hash: string, network: string) => {
+    if ((unknown.get(hash) ?? 0) > performance.now()) throw unknownKey();
+    tokens.check(network, "too many unknown API keys or sessions from this address");
     tokens.take(network);
     try {
       const found = await loadKey(accounts, hash);
@@ -97,14 +82,20 @@ function lookUps(accounts: Accounts): (hash: string, network: string) => Promise
       throw error;
     }
   };
-  return (hash, network) => {
-    if ((unknown.get(hash) ?? 0) > performance.now()) throw unknownKey();
-    const found = running.get(hash);
-    if (found !== undefined) return found;
-    tokens.check(network, "too many unknown API keys or sessions from this address");
-    const looking = lookUp(hash, network).finally(() => running.delete(hash));
-    running.set(hash, looking);
-    return looking;
+  // One that several calls show at a time is looked up only once, and answered also if it is forgotten meanwhile.
+  const known = new LRUCache<string, Known, string>({
+    max: KNOWN_KEYS_MAX,
+    fetchMethod: (hash, _known, { context }) => lookUp(hash, context),
+    ignoreFetchAbort: true,
+  });
+  return async (credential, network) => {
+    const hash = hashOf(credential);
+    const entry = known.get(hash) ?? ((await known.fetch(hash, { context: network })) as Known);
+    if (entry.endsAtMs <= Date.now()) throw unknownKey();
+    refreshPlan(entry, accounts);
+    if (entry.reading !== undefined) await entry.reading;
+    onUse(entry.caller);
+    return entry.caller;
   };
 }
 

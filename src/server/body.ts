@@ -14,12 +14,11 @@ import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
 import { readJson } from "./json.js";
 import {
-  checkNothingIsLost,
   ELEMENT_SIZE_MAX,
   ELEMENTS_MAX,
   elementTooLarge,
   LONG_BYTES,
-  parsed,
+  parseLossless,
   textOf,
   tooMany,
 } from "./json-text.js";
@@ -142,10 +141,8 @@ export async function readBody(call: Call, bytesMax: number): Promise<Uint8Array
 
 /** Reads a body as an object of JSON. @throws as `readMessage` does. */
 export async function readObject(call: Call, bytesMax: number): Promise<Readonly<Record<string, unknown>>> {
-  const text = textOf(await readBody(call, bytesMax));
-  const value = parsed(text);
+  const value = parseLossless(textOf(await readBody(call, bytesMax)));
   if (!isObject(value)) throw invalid("body", "is not a JSON object");
-  checkNothingIsLost(text);
   return value;
 }
 

@@ -69,12 +69,8 @@ export class Call {
   error: unknown;
   /** Bytes that it has written and that cost no call of its key's plan. */
   writtenBytes = 0;
-  /** True if its message is a merge patch of a resource. */
-  isPatch = false;
   /** Name by which the position of a watch was given, for its refusal; set where a header gives it. */
   positionName: string | undefined;
-  /** Outcome if the transport itself refused it: the name of Connect's error. */
-  refusedWith: string | undefined;
   /** Reason for which it was aborted; undefined if it was not. */
   abortReason: ConnectError | undefined;
   /** Measures and traces an RPC. */

@@ -170,14 +170,11 @@ export class Calls {
     call.stop();
     const ms = performance.now() - call.startMs;
     // `ok`, or Connect's name of the error.
-    const code =
-      call.error === undefined
-        ? (call.refusedWith ?? "ok")
-        : codeToString(wireErrorOf(call, call.error).code);
+    const code = call.error === undefined ? "ok" : codeToString(wireErrorOf(call, call.error).code);
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
-    if (call.refusedWith !== undefined || isRefusal(call.error)) noteRefusal(call.request);
+    if (isRefusal(call.error)) noteRefusal(call.request);
     call.watcher?.end({ code, ms, accountId });
     if (!call.isReported) return;
     const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];

@@ -17,12 +17,16 @@ const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** Array or object that is not closed yet. */
 interface Scope {
   readonly isObject: boolean;
+  /** Place in the text at which it begins. */
+  readonly begin: number;
   /** Keys so far, once it has one: most arrays of metadata hold none. */
   keys?: Set<string>;
   /** Key of an object's present value. */
   key?: string;
   /** Number of an array's present value. */
   index: number;
+  /** Commas of an element of a list and of all that is in it; those of the whole text beside them. */
+  commas: number;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -40,64 +44,12 @@ export function textOf(bytes: Uint8Array, what = "body"): string {
   }
 }
 
-/** Parses JSON. @throws MemoryError `invalid_argument`. */
-export function parsed(text: string, what = "body"): unknown {
+function parsed(text: string, what: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw notJson(text, what);
-  }
-}
-
-/** Makes the error for broken JSON. The parser's own message quotes the text. */
-export function notJson(text: string, what = "body"): MemoryError {
-  return invalid(what, text.trim() === "" ? "is empty; send a JSON object" : "is not JSON");
-}
-
-/**
- * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
- * that no double holds. The text must be valid JSON of an object. One pass without recursion.
- *
- * `rewritten` is the path of a part that will be written as JSON once more, such as a call's arguments. Writing
- * alters other numbers too, -0 and those beyond all doubles, and nothing later sees what they were: with it
- * they are refused, and what is refused is named by its path below that part.
- *
- * @throws MemoryError `invalid_argument` that names the field it is in.
- */
-export function checkNothingIsLost(text: string, rewritten?: string): void {
-  toEnd(checkingNothingIsLost(text, rewritten));
-}
-
-/** Checks as `checkNothingIsLost` does, and yields every millisecond or so. */
-export function* checkingNothingIsLost(text: string, rewritten?: string): Generator<void, void> {
-  const scopes: Scope[] = [];
-  const reading: Reading = { scopes, rewritten };
-  let expectsKey = false;
-  for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
-    if (at >= next) {
-      yield;
-      next = at + SLICE_CHARS;
-    }
-    const char = text.charCodeAt(at);
-    end = endOfToken(text, at, char);
-    if (char === QUOTE) {
-      if (!expectsKey) continue;
-      add(unquoted(text.slice(at, end)), reading);
-      expectsKey = false;
-    } else if (char === OBJECT || char === ARRAY) {
-      expectsKey = char === OBJECT;
-      scopes.push({ isObject: expectsKey, index: 0 });
-    } else if (char === OBJECT_END || char === ARRAY_END) {
-      expectsKey = false;
-      scopes.pop();
-    } else if (char === COMMA) {
-      const scope = scopes.at(-1) as Scope;
-      expectsKey = scope.isObject;
-      scope.index++;
-    } else if (beginsNumber(char)) {
-      if (rewritten !== undefined) checkWritten(text.slice(at, end), reading);
-      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), reading);
-    }
+    // The parser's own message quotes the text.
+    throw invalid(what, text.trim() === "" ? "is empty; send a JSON object" : "is not JSON");
   }
 }
 
@@ -117,25 +69,54 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
+/** JSON that was read. */
+interface Read {
+  readonly value: unknown;
+  /** The first part of the text that the value has lost. */
+  readonly loss: MemoryError | undefined;
+}
+
+interface Reading {
+  /** Name of the whole text in errors. */
+  readonly what?: string | undefined;
+  /**
+   * Path of a part that will be written as JSON once more, such as a call's arguments; empty for all. Writing alters
+   * other numbers too, -0 and those beyond all doubles, and nothing later sees what they were: with it they are lost as
+   * well, and what is lost is named by its path below that part.
+   */
+  readonly rewritten?: string | undefined;
+}
+
+/** Place in a text that is being read. */
+interface Place extends Reading {
+  readonly scopes: readonly Scope[];
+}
+
 /**
- * Parses JSON of an object as `JSON.parse` does, but the elements of its lists one by one, and yields after each: those
- * of a batch may have megabytes. `name` is that of the whole text in errors, and the keys of its fields are at
- * `fieldDepth`.
+ * Parses JSON as `JSON.parse` does, and tells what that drops in silence: a key that comes twice in one object, and
+ * digits of an integer that no double holds. It goes once over the text without recursion, and yields every millisecond
+ * or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
  *
- * @throws MemoryError `invalid_argument` for a list or an element that is longer than any may be, or has more values;
- * SyntaxError.
+ * @throws MemoryError `invalid_argument` for what is not JSON, and for a long text with a list or an element that is
+ * longer than any may be, or has more values, or is deeper. In the part that is written once more, that is a loss: the
+ * part is empty then.
  */
-export function* parseInParts(
-  text: string,
-  { name, fieldDepth } = { name: "body", fieldDepth: 1 },
-): Generator<void, unknown> {
-  const parts: unknown[] = [];
-  // The text with the number of each part in its place.
-  let rest = "";
-  let [copied, depth, elements, begin] = [0, 0, 0, -1];
-  let [commas, commasInElement] = [0, 0];
-  let key = "";
-  let isInList = false;
+export function* reading(text: string, { what = "body", rewritten }: Reading = {}): Generator<void, Read> {
+  const scopes: Scope[] = [];
+  const place = { scopes, what, rewritten };
+  const above = rewritten ? rewritten.split(".") : [];
+  const elements: [begin: number, end: number][] = [];
+  let loss: MemoryError | undefined;
+  let emptied: { readonly part: Scope; end: number } | undefined;
+  const field = () => shown(scopes[above.length]?.key ?? what);
+  const refuse = (error: MemoryError) => {
+    const part = scopes[above.length];
+    const isRewritten = above.length > 0 && above.every((key, i) => scopes[i]?.key === key);
+    if (part === undefined || !isRewritten) throw error;
+    loss = error;
+    emptied = { part, end: text.length };
+  };
+  let expectsKey = false;
   for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
     if (at >= next) {
       yield;
@@ -143,49 +124,73 @@ export function* parseInParts(
     }
     const char = text.charCodeAt(at);
     end = endOfToken(text, at, char);
+    const isBound = text.length >= LONG_BYTES && emptied === undefined;
+    const scope = scopes.at(-1);
     if (char === QUOTE) {
-      // The last string before a value is its key.
-      if (depth === fieldDepth) key = text.slice(at, end);
+      if (!expectsKey || scope === undefined) continue;
+      const literal = text.slice(at, end);
+      scope.key = literal.includes("\\") ? String(parsed(literal, what)) : literal.slice(1, -1);
+      loss ??= lossOfKey(scope.key, place);
+      expectsKey = false;
     } else if (char === OBJECT || char === ARRAY) {
-      depth++;
-      if (depth > NESTING_MAX + LEVELS_AROUND) throw tooDeep(key === "" ? name : shown(unquoted(key)));
-      if (depth === 2) [isInList, elements] = [char === ARRAY, 0];
-      if (depth === 3 && isInList) [begin, commasInElement] = [at, 0];
+      expectsKey = char === OBJECT;
+      scopes.push({ isObject: expectsKey, begin: at, index: 0, commas: 0 });
+      if (isBound && scopes.length > NESTING_MAX + LEVELS_AROUND) refuse(tooDeep(field()));
     } else if (char === OBJECT_END || char === ARRAY_END) {
-      depth--;
-      if (depth !== 2 || begin === -1) continue;
-      if (++elements > ELEMENTS_MAX) throw tooMany(unquoted(key));
-      if (end - begin > ELEMENT_SIZE_MAX) throw elementTooLarge(unquoted(key));
-      rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
-      parts.push(parseJson(text.slice(begin, end)));
-      [copied, begin] = [end, -1];
-      yield;
-    } else if (char === COMMA) {
-      const isTooMany = begin === -1 ? ++commas > COMMAS_MAX : ++commasInElement > COMMAS_MAX;
-      if (isTooMany) throw invalid(begin === -1 ? name : shown(unquoted(key)), TOO_MANY_VALUES);
+      expectsKey = false;
+      const closed = scopes.pop();
+      if (emptied !== undefined && emptied.part === closed) emptied.end = at;
+      const [, list] = scopes;
+      if (!isBound || scopes.length !== 2 || list?.isObject !== false || closed === undefined) continue;
+      if (list.index >= ELEMENTS_MAX) refuse(tooMany(field()));
+      if (end - closed.begin > ELEMENT_SIZE_MAX) refuse(elementTooLarge(field()));
+      elements.push([closed.begin, end]);
+    } else if (char === COMMA && scope !== undefined) {
+      expectsKey = scope.isObject;
+      scope.index++;
+      const element = scopes[1]?.isObject === false ? scopes[2] : undefined;
+      if (isBound && ++(element ?? (scopes[0] as Scope)).commas > COMMAS_MAX)
+        refuse(invalid(element === undefined ? (above.at(-1) ?? what) : field(), TOO_MANY_VALUES));
+    } else if (beginsNumber(char) && (rewritten !== undefined || end - at > SAFE_DIGITS)) {
+      loss ??= lossOfNumber(text.slice(at, end), place);
     }
   }
-  const value = parseJson(rest + text.slice(copied)) as object | null;
+  if (emptied === undefined) return { value: yield* parsing(text, elements, what), loss };
+  const others = text.slice(0, emptied.part.begin + 1) + text.slice(emptied.end);
+  if (others.length >= LONG_BYTES) throw loss;
+  return { value: parsed(others, what), loss };
+}
+
+/** Parses JSON of which nothing may be lost. @throws MemoryError `invalid_argument` that names the field it is in. */
+export function parseLossless(text: string, about?: Reading): unknown {
+  const { value, loss } = toEnd(reading(text, about));
+  if (loss !== undefined) throw loss;
+  return value;
+}
+
+/** Parses JSON, the elements of its lists that are at these places one by one. */
+function* parsing(
+  text: string,
+  elements: readonly (readonly [begin: number, end: number])[],
+  what: string,
+): Generator<void, unknown> {
+  const parts: unknown[] = [];
+  // The text with the number of each element in its place.
+  let rest = "";
+  let copied = 0;
+  for (const [begin, end] of elements) {
+    rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
+    parts.push(parsed(text.slice(begin, end), what));
+    copied = end;
+    yield;
+  }
+  const value = parsed(rest + text.slice(copied), what) as object | null;
+  if (parts.length === 0) return value;
   for (const list of Object.values(value ?? {})) {
     if (!Array.isArray(list)) continue;
     for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];
   }
   return value;
-}
-
-/** Writes the arrays and objects of JSON that are below a depth as empty ones. */
-export function emptiedBelow(text: string, depthMax: number): string {
-  let written = "";
-  let [copied, depth] = [0, 0];
-  for (let at = 0; at < text.length; at = endOfToken(text, at)) {
-    const char = text.charCodeAt(at);
-    if (char === OBJECT || char === ARRAY) {
-      if (depth++ === depthMax) written += text.slice(copied, at + 1);
-    } else if (char === OBJECT_END || char === ARRAY_END) {
-      if (--depth === depthMax) copied = at;
-    }
-  }
-  return written + text.slice(copied);
 }
 
 /** Makes the error for a Struct that is deeper than any may be; of metadata it names the domain's limit. */
@@ -206,53 +211,44 @@ export function tooMany(name: string): MemoryError {
   return invalid(shown(name), `has more than ${count(ELEMENTS_MAX)} elements`);
 }
 
-/** Place in a text that is being read. */
-interface Reading {
-  readonly scopes: readonly Scope[];
-  readonly rewritten: string | undefined;
-}
-
-function add(key: string, reading: Reading): void {
-  const scope = reading.scopes.at(-1) as Scope;
+/** Notes the key that was read, and returns the loss of its value before, if there is one. */
+function lossOfKey(key: string, place: Place): MemoryError | undefined {
+  const scope = place.scopes.at(-1) as Scope;
   scope.keys ??= new Set();
   const others = scope.keys.size;
   scope.keys.add(key);
-  scope.key = key;
-  if (scope.keys.size === others) throw invalid(pathOf(reading), "is given twice");
+  return scope.keys.size === others ? invalid(pathOf(place), "is given twice") : undefined;
 }
 
 /** Names the value that is being read by its path, below the part that is written once more. */
-function pathOf({ scopes, rewritten }: Reading): string {
+function pathOf({ scopes, what = "", rewritten }: Place): string {
   const steps = scopes.map(({ isObject, key, index }) => (isObject ? `.${shown(key ?? "")}` : `[${index}]`));
   const path = steps.join("").slice(1);
   const isBelow = rewritten !== undefined && path.startsWith(`${rewritten}.`);
-  return (isBelow ? path.slice(rewritten.length + 1) : path).slice(0, PATH_MAX);
-}
-
-/** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
-function checkInteger(literal: string, reading: Reading): void {
-  const value = Number(literal);
-  // A number that is not finite is refused by the domain.
-  if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || isHeld(literal)) return;
-  const back = `would come back as ${value}; send it as a string`;
-  const recorded = "has an integer that would come back as another one; send it as a string";
-  throw invalid(pathOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
+  return (isBelow ? path.slice(rewritten.length + 1) : path).slice(0, PATH_MAX) || what;
 }
 
 const UNWRITTEN = "has a number that would not come back as it was sent";
 
-/** Checks that a number is one that can be written as it was read. */
-function checkWritten(literal: string, reading: Reading): void {
+/** The loss of a number that does not come back digit by digit. A fraction is understood to be the nearest double. */
+function lossOfNumber(literal: string, place: Place): MemoryError | undefined {
   const value = Number(literal);
-  const number = `has the number ${literal.slice(0, 32)}, which`;
-  if (!Number.isFinite(value))
-    throw invalid(pathOf(reading), `${number} is beyond all doubles; send a string`, UNWRITTEN);
-  if (Object.is(value, -0))
-    throw invalid(pathOf(reading), `${number} would come back as 0; send 0`, UNWRITTEN);
-}
-
-function unquoted(literal: string): string {
-  return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
+  const isDouble = Number.isFinite(value);
+  const given = literal.slice(0, 32);
+  if (place.rewritten !== undefined && !isDouble)
+    return invalid(
+      pathOf(place),
+      `has the number ${given}, which is beyond all doubles; send a string`,
+      UNWRITTEN,
+    );
+  if (place.rewritten !== undefined && Object.is(value, -0))
+    return invalid(pathOf(place), `has the number ${given}, which would come back as 0; send 0`, UNWRITTEN);
+  // Elsewhere, a number that is not finite is refused by the domain.
+  if (literal.length <= SAFE_DIGITS || !isDouble || !/^-?\d+$/.test(literal) || isHeld(literal))
+    return undefined;
+  const back = `would come back as ${value}; send it as a string`;
+  const recorded = "has an integer that would come back as another one; send it as a string";
+  return invalid(pathOf(place), `has the integer ${given}, which ${back}`, recorded);
 }
 
 /** Shortens a key to what an error may repeat, all printable. */

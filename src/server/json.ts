@@ -14,18 +14,8 @@ import { invalid } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
-import { parseJson } from "../parse-json.js";
 import { suggestion } from "../suggest.js";
-import {
-  checkingNothingIsLost,
-  LONG_BYTES,
-  NESTING_MAX,
-  notJson,
-  parseInParts,
-  shown,
-  textOf,
-  tooDeep,
-} from "./json-text.js";
+import { LONG_BYTES, NESTING_MAX, reading, shown, textOf, tooDeep } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -66,21 +56,15 @@ export function readJson(
   bytes: Uint8Array,
   about?: Resource,
 ): Promise<Message> | Message {
-  const reading = readingJson(message, bytes, about);
-  return bytes.length < LONG_BYTES ? toEnd(reading) : inTimeSlices(reading);
+  const work = readingJson(message, bytes, about);
+  return bytes.length < LONG_BYTES ? toEnd(work) : inTimeSlices(work);
 }
 
 function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Generator<void, Message> {
-  const text = textOf(bytes);
-  let value: unknown;
-  try {
-    value = bytes.length < LONG_BYTES ? parseJson(text) : yield* parseInParts(text);
-  } catch (error) {
-    throw error instanceof SyntaxError ? notJson(text) : error;
-  }
+  const { value, loss } = yield* reading(textOf(bytes));
   yield;
   const fields = yield* fieldsIn(message, value);
-  yield* checkingNothingIsLost(text);
+  if (loss !== undefined) throw loss;
   if (about === undefined) return create(message, fields);
   const { path, isPatch } = about;
   const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
@@ -150,26 +134,24 @@ function* listIn(field: DescField, value: unknown, name: string): Generator<void
   return read;
 }
 
+/** Type of each scalar in JavaScript, and what to send. Whole numbers have limits of their own, which their refusal names. */
+const SCALARS: Partial<Record<ScalarType, readonly [type: string, what: string]>> = {
+  [ScalarType.STRING]: ["string", "a string"],
+  [ScalarType.BOOL]: ["boolean", "true or false"],
+  [ScalarType.DOUBLE]: ["number", "a number"],
+};
+
 function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, name: string): unknown {
   if (message !== undefined) return messageIn(message, value, name);
-  if (choice !== undefined) return choiceIn(choice, value, name);
-  if (scalar === ScalarType.STRING) {
-    checkString(name, value);
-  } else if (scalar === ScalarType.BOOL) {
-    if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
-  } else if (scalar === ScalarType.DOUBLE) {
-    if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
-  } else if (!Number.isInteger(value)) {
-    // Each whole number has limits of its own, which its refusal names.
-    const what = typeof value === "number" ? String(value) : kindOf(value);
-    throw invalid(name, `is ${what}; send a whole number`);
-  }
-  return value;
+  return choice === undefined ? scalarIn(scalar as ScalarType, value, name) : choiceIn(choice, value, name);
 }
 
-function checkString(name: string, value: unknown): asserts value is string {
-  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send a string`);
-  expectWellFormed(name, value);
+function scalarIn(scalar: ScalarType, value: unknown, name: string): unknown {
+  const [type, what] = SCALARS[scalar] ?? ["number", "a whole number"];
+  if (typeof value !== type) throw invalid(name, `is ${kindOf(value)}; send ${what}`);
+  if (typeof value === "string") expectWellFormed(name, value);
+  if (what === "a whole number" && !Number.isInteger(value)) throw invalid(name, `is ${value}; send ${what}`);
+  return value;
 }
 
 function messageIn(message: DescMessage, value: unknown, name: string): unknown {
@@ -198,8 +180,8 @@ function pathOf(path: string): string {
 }
 
 /** Reads a message that JSON writes as a string. */
-function textIn(message: DescMessage, value: unknown, name: string): Message {
-  checkString(name, value);
+function textIn(message: DescMessage, given: unknown, name: string): Message {
+  const value = scalarIn(ScalarType.STRING, given, name) as string;
   const otherwise = `is not ${TEXTS[message.typeName]}`;
   // Protobuf's decoder takes 30 February for a day of March.
   if (message.typeName === TimestampSchema.typeName && parseInstant(value) === undefined)

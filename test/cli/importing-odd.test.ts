@@ -106,11 +106,6 @@ it.each([
   ["no current node", { mapping: TREE }, ["tea", "left", "new"]],
   ["a current node that is not there", { mapping: TREE, current_node: "toString" }, ["tea", "left", "new"]],
   [
-    "a parent that is not there, but a child of one",
-    { mapping: { ...TREE, b: { ...TREE.b, parent: "x" } }, current_node: "c" },
-    ["tea", "left", "old"],
-  ],
-  [
     "a parent that is not there",
     { mapping: { ...TREE, a: { ...TREE.a, parent: "x" } }, current_node: "d" },
     ["tea", "left", "old", "new"],

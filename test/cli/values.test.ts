@@ -7,6 +7,9 @@ it("JSON on the command line has no key twice, as in the API", () => {
     "--metadata a: b[0].c is given twice",
   );
   expect(() => filterGiven('{"a":1,"a":2}')).toThrow("--filter: a is given twice");
+  expect(() => metadataGiven(["n=12345678901234567890"])).toThrow(
+    "--metadata n: it has the integer 1234567890",
+  );
   expect({ ...metadataGiven(['{"a":{"b":1},"b":[1,"a"]}']) }).toEqual({ a: { b: 1 }, b: [1, "a"] });
   expect({ ...metadataGiven(["a=1", "b=tea", 'c="1, 2"', "d=1.00000000000000005"]) }).toEqual({
     a: 1,

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { StoreBatchRequestSchema, StoreRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { decodeBody } from "../../src/server/body.js";
-import { parseInParts } from "../../src/server/json-text.js";
+import { LONG_BYTES, reading } from "../../src/server/json-text.js";
 import { readMessage } from "../../src/server/mcp/reading.js";
 
 const CODECS = ["json", "proto"] as const;
@@ -15,6 +15,9 @@ const decode = async (
   const encoding = { codec, enveloped: false, header: "content-encoding" } as const;
   return decodeBody(bytes, { message, encoding });
 };
+
+/** Reads JSON as a long text, whose lists are parsed element by element. */
+const read = (text: string) => toEnd(reading(text.padEnd(LONG_BYTES))).value;
 
 describe("JSON that is parsed in parts", () => {
   it.each([
@@ -28,7 +31,7 @@ describe("JSON that is parsed in parts", () => {
     " 5 ",
     '"[{}]"',
   ])("is what it is as a whole: %s", (text) => {
-    expect(toEnd(parseInParts(text))).toEqual(JSON.parse(text));
+    expect(read(text)).toEqual(JSON.parse(text));
   });
 
   it.each([
@@ -44,7 +47,7 @@ describe("JSON that is parsed in parts", () => {
     "[{}]]",
   ])("is refused as it is as a whole: %s", (text) => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError);
-    expect(() => toEnd(parseInParts(text))).toThrow(SyntaxError);
+    expect(() => read(text)).toThrow(/^body is (?:not JSON|empty)/);
   });
 });
 
@@ -53,7 +56,7 @@ describe("JSON that is deeper than any may be", () => {
     `{"text":"a","metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
     `{"metadata":{"a":${"[".repeat(400_000)}`,
   ])("is refused before it is parsed in one step: %.32s", (text) => {
-    expect(() => toEnd(parseInParts(text))).toThrow("metadata is more than 16 levels deep");
+    expect(() => read(text)).toThrow("metadata is more than 16 levels deep");
   });
 });
 

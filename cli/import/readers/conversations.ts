@@ -83,30 +83,17 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
 /** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
 function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   const nodes = new Map(Object.entries(mapping));
-  const parents = parentsOf(nodes);
-  const branch: string[] = [];
-  const seen = new Set<string>();
-  let id = typeof current === "string" && nodes.has(current) ? current : lastOf(nodes);
-  let isBroken = id === undefined;
-  while (id !== undefined && !isBroken) {
-    seen.add(id);
-    branch.push(id);
-    const named: unknown = objectOf(nodes.get(id))?.parent;
-    const parent = typeof named === "string" && nodes.has(named) ? named : parents.get(id);
-    isBroken = parent === undefined ? !isRoot(nodes.get(id)) : seen.has(parent);
-    id = parent;
+  const branch = new Set<string>();
+  let id: unknown = typeof current === "string" && nodes.has(current) ? current : lastOf(nodes);
+  while (typeof id === "string" && nodes.has(id) && !branch.has(id)) {
+    branch.add(id);
+    id = objectOf(nodes.get(id))?.parent;
   }
+  const fromRoot = [...branch].reverse();
+  const isWhole = isRoot(nodes.get(fromRoot[0] ?? ""));
   // A value that is no node is named later, and the other nodes keep their order.
-  const ids = isBroken ? byTime(nodes) : branch.reverse();
+  const ids = isWhole ? fromRoot : byTime(nodes);
   return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
-}
-
-/** Maps each child to the node that lists it, because some nodes name no parent. */
-function parentsOf(nodes: ReadonlyMap<string, unknown>): ReadonlyMap<unknown, string> {
-  const lists = [...nodes].map(([id, node]) => ({ id, children: listOf(objectOf(node)?.children) ?? [] }));
-  return new Map(
-    lists.flatMap(({ id, children }) => children.map((child): [unknown, string] => [child, id])),
-  );
 }
 
 function isRoot(node: unknown): boolean {

@@ -1,20 +1,8 @@
 import { inTimeSlices } from "../../concurrency/time-slices.js";
-import { invalid, MemoryError } from "../../errors.js";
+import { invalid, type MemoryError } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import {
-  checkingNothingIsLost,
-  emptiedBelow,
-  LONG_BYTES,
-  notJson,
-  parsed,
-  parseInParts,
-  textOf,
-} from "../json-text.js";
+import { reading, textOf } from "../json-text.js";
 import type { Json } from "./tools/tool.js";
-
-/** Depth of a message's params. */
-const PARAMS_DEPTH = 2;
-const ARGUMENTS = { name: "arguments", fieldDepth: PARAMS_DEPTH + 1 };
 
 /** A message of JSON-RPC, as it was read. */
 interface Read {
@@ -28,33 +16,17 @@ interface Read {
  * its answer reaches a model. @throws MemoryError `invalid_argument`.
  */
 export async function readMessage(bytes: Uint8Array): Promise<Read> {
-  const text = textOf(bytes, "message");
-  if (bytes.length < LONG_BYTES) return readWith(text, parsed(text, "message"));
-  try {
-    return await readWith(text, await inTimeSlices(parseInParts(text, ARGUMENTS)));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw notJson(text, "message");
-    // No tool takes these arguments, and to parse them would take long. The tool's name is still needed.
-    const others = emptiedBelow(text, PARAMS_DEPTH);
-    if (!(error instanceof MemoryError) || others.length >= LONG_BYTES) throw error;
-    return { message: messageOf(parsed(others, "message")), loss: error };
-  }
-}
-
-async function readWith(text: string, value: unknown): Promise<Read> {
+  // The arguments are passed on as JSON.
+  const work = reading(textOf(bytes, "message"), { what: "message", rewritten: "params.arguments" });
+  const { value, loss } = await inTimeSlices(work);
   const message = messageOf(value);
-  try {
-    // The arguments are passed on as JSON.
-    await inTimeSlices(checkingNothingIsLost(text, "params.arguments"));
-    const { arguments: args } = (message.params ?? {}) as Json;
-    // The protocol's library would drop it in silence.
-    if (isObject(args) && Object.hasOwn(args, "__proto__"))
-      throw invalid("__proto__", "is no argument of any tool");
-    return { message, loss: undefined };
-  } catch (error) {
-    if (error instanceof MemoryError) return { message, loss: error };
-    throw error;
-  }
+  const { arguments: args } = (message.params ?? {}) as Json;
+  // The protocol's library would drop it in silence.
+  const isDropped = isObject(args) && Object.hasOwn(args, "__proto__");
+  return {
+    message,
+    loss: loss ?? (isDropped ? invalid("__proto__", "is no argument of any tool") : undefined),
+  };
 }
 
 /**

@@ -72,7 +72,6 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
   const hasFields = url.includes("/:");
   return async (call, request) => {
     refuseQuery(request);
-    call.isPatch = isPatch;
     const bytes = await readBody(call, bytesMax);
     return readJson(message, bytes, hasFields ? { path: fieldsIn(request), isPatch } : undefined);
   };

@@ -45,9 +45,7 @@ export function chosen<T extends string>(
   // The first of them says that nothing was chosen.
   if (value === 0 || words[value - 1] !== undefined) return words[value - 1];
   const names = values.slice(1).map(({ name }) => name);
-  const before = names.slice(0, -1).join(", ");
-  const between = names.length === 2 ? `neither ${before} nor` : `none of ${before} and`;
-  throw invalid(field, `is ${between} ${names.at(-1)}`);
+  throw invalid(field, `is none of ${names.join(", ")}`);
 }
 
 export const ON_SECRET = { choices: Secrets_OnSecretSchema, words: ["store", "redact", "refuse"] } as const;

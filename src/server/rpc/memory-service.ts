@@ -101,7 +101,7 @@ export function memoryService(
         eventAtMs: eventAtMsOf(asked),
         mask: updateMask?.paths,
         // A patch that says null of all metadata removes it.
-        merges: call.isPatch && asked.metadata !== undefined,
+        merges: call.request.method === "PATCH" && asked.metadata !== undefined,
         onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       call.hold(ANSWER_BYTES);

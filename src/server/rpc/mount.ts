@@ -17,7 +17,6 @@ import {
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
@@ -27,6 +26,7 @@ import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
 import { httpErrorOf, sendError, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
+import { noteRefusal } from "../listen/refusals.js";
 import { type Endpoint, serve } from "../serve.js";
 import { nameOf, type Rpc } from "./service.js";
 import { withStoredJson, withStoredStructs } from "./stored-json.js";
@@ -119,7 +119,7 @@ export function mountRpcs(app: FastifyInstance, { calls, rpcs, ...options }: Rpc
         const response = await handler(requestOf(call, handler, bytesMax));
         if (response.body === undefined) explain(response, reply);
         else await send(response, reply, (fault) => calls.logFault(call, fault));
-        if (call.error === undefined) call.refusedWith = refusalOf(response);
+        if (call.error === undefined) noteOutcome(call, response);
         return undefined;
       },
     };
@@ -247,11 +247,12 @@ function send(
   });
 }
 
-/** Name of the error with which Connect itself refused a call; undefined if it did not. */
-function refusalOf({ status, header, trailer }: UniversalServerResponse): string | undefined {
+/** Notes the error with which Connect itself refused a call, if it did. */
+function noteOutcome(call: Call, { status, header, trailer }: UniversalServerResponse): void {
   const grpcStatus = Number(trailer?.get("grpc-status") ?? header?.get("grpc-status") ?? 0);
-  if (grpcStatus !== 0) return codeToString(grpcStatus as Code);
-  return status === 200 ? undefined : codeToString(httpErrorOf(status, "").code);
+  if (grpcStatus === 0 && status === 200) return;
+  call.error = grpcStatus === 0 ? httpErrorOf(status, "") : new ConnectError("", grpcStatus);
+  noteRefusal(call.request);
 }
 
 function protocolOf(type: string): Protocol {

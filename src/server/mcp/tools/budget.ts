@@ -80,15 +80,13 @@ function cut(
   const rest = { ...memory, text: "", cut: true };
   const free = tokensMax - tokensOf(JSON.stringify(rest)) - 2;
   const points = [...text];
-  let [start, end] = [Math.min(centre, points.length), Math.min(centre, points.length)];
-  // It grows to both sides, in steps that shrink where the next would be too much.
-  for (let step = Math.max(1, free); step >= 1; step = Math.floor(step / 2)) {
-    for (;;) {
-      const [from, to] = [Math.max(0, start - step), Math.min(points.length, end + step)];
-      if (from === start && to === end) break;
-      if (tokensOf(JSON.stringify(points.slice(from, to).join(""))) > free) break;
-      [start, end] = [from, to];
-    }
+  const around = (reach: number) => points.slice(Math.max(0, centre - reach), centre + reach).join("");
+  // The part grows to both sides, as long as it has room.
+  let [reach, most] = [0, Math.max(centre, points.length - centre)];
+  while (reach < most) {
+    const middle = Math.ceil((reach + most) / 2);
+    if (tokensOf(JSON.stringify(around(middle))) <= free) reach = middle;
+    else most = middle - 1;
   }
-  return { ...rest, text: points.slice(start, end).join("") };
+  return { ...rest, text: around(reach) };
 }
