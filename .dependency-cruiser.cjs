@@ -40,6 +40,7 @@ const packages = {
   "@connectrpc/": "src/server",
   "@fastify/": "src/server",
   "@modelcontextprotocol/server": "src/server/mcp|cli/mcp",
+  "@node-oauth/oauth2-server": "src/server/oauth",
   "@opentelemetry/": "src/observability",
   "@xenova/transformers": "src/embedding",
   commander: "src/admin|cli",

@@ -1,16 +1,14 @@
-import { hash } from "node:crypto";
-import { typeid } from "typeid-js";
-import { failedPrecondition, invalid, type MemoryError, parseWhole } from "../../errors.js";
+import { parseWhole } from "../../errors.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { type Accounts, KEYS_MAX } from "../account.js";
 import { unknownKey } from "../authenticate.js";
 import { addKey, removeKey } from "../changes.js";
-import { hashKey, type Key, type KeyAccess, makeKey, newSecret } from "../key.js";
+import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
 import { destinationOf, type OAuthClient } from "./client.js";
-import type { Grant, Grants } from "./grants.js";
+import type { Grant, Grants, StoredGrant } from "./grants.js";
 
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
@@ -74,55 +72,49 @@ export async function consent(
   return code;
 }
 
-/** Code, and what proves that it comes from the application that it was given to. */
-interface Redemption {
-  readonly code: string;
-  readonly clientId: string;
-  readonly verifier: string | undefined;
-  readonly redirectUri: string | undefined;
+/** Finds the grant of a code that was not used yet. One that was used ends the key that it gave. */
+export async function findGrant(
+  { accounts, grants }: GrantingOptions,
+  code: string,
+): Promise<StoredGrant | undefined> {
+  const codeHash = hashKey(code);
+  const found = await grants.find(codeHash);
+  if (found?.keyId === undefined) return found;
+  await endReplayed({ accounts, grants }, codeHash);
+  return undefined;
 }
 
-/**
- * Makes the key of a consent for its code, which is used up by it, also where the verifier is wrong: nobody can try many
- * (RFC 6749, 4.1.3, and RFC 7636, 4.6). A code that comes twice ends its key: one of the two may be a thief.
- *
- * @throws MemoryError `failed_precondition` for a code or a verifier that is not the right one, or KEYS_LIMIT;
- * `invalid_argument` for another address
- */
-export async function redeem(
+/** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
+export async function useCode(
   { accounts, grants }: GrantingOptions,
-  { code, clientId, verifier, redirectUri }: Redemption,
-): Promise<Pick<Key, "access" | "expiresAtMs"> & { secret: string }> {
-  const codeHash = hashKey(code);
-  const grant = await grants.find(codeHash);
-  if (grant === undefined) throw unknownCode();
-  const isUsed = grant.keyId !== undefined;
-  if (!isUsed && grant.clientId !== clientId) throw unknownCode();
-  if (!isUsed && grant.expiresAtMs < Date.now()) throw failedPrecondition("code has expired");
-  const keyId = typeid("key").toString();
-  const { accountId, keyName: name, client, access, namespace, keyTtlMs } = grant;
-  if (isUsed || !(await grants.take({ codeHash, keyId }))) {
-    const replayed = await grants.markReplayed(codeHash);
-    if (replayed?.keyId !== undefined)
-      await removeKey(accounts, { accountId, keyId: replayed.keyId, force: true });
-    throw unknownCode();
-  }
-  if (verifier === undefined || hash("sha256", verifier, "base64url") !== grant.challenge)
-    throw failedPrecondition("code_verifier is missing, or not the one of the challenge");
-  if (redirectUri !== grant.redirectUri)
-    throw invalid("redirect_uri", "is not the one that the code was sent to");
+  { codeHash, keyId }: { codeHash: string; keyId: string },
+): Promise<boolean> {
+  if (await grants.take({ codeHash, keyId })) return true;
+  await endReplayed({ accounts, grants }, codeHash);
+  return false;
+}
+
+/** Makes the key of a grant whose code was used; undefined if the account has no room, or the code came again. */
+export async function makeGrantedKey(
+  { accounts, grants }: GrantingOptions,
+  { grant, keyId }: { grant: Grant; keyId: string },
+): Promise<{ secret: string; expiresAtMs: number } | undefined> {
+  const { accountId, codeHash, keyName: name, client, access, namespace, keyTtlMs } = grant;
   const expiresAtMs = Date.now() + keyTtlMs;
   const scope = { access, ...(namespace !== undefined && { namespace }) };
   const { secret, key } = makeKey({ id: keyId, name, client, ...scope, expiresAtMs });
-  if (!(await addKey(accounts, { accountId, key }))) throw tooManyKeys();
+  if (!(await addKey(accounts, { accountId, key }))) return undefined;
   // Who replays a code marks it before the key is removed: so either they find the key, or this finds the mark.
-  if ((await grants.find(codeHash))?.replayed !== true) return { secret, access, expiresAtMs };
+  if ((await grants.find(codeHash))?.replayed !== true) return { secret, expiresAtMs };
   await removeKey(accounts, { accountId, keyId, force: true });
-  throw unknownCode();
+  return undefined;
 }
 
-function unknownCode(): MemoryError {
-  return failedPrecondition("code is unknown, used, or another application's");
+/** Ends the key of a code that came twice: one of the two may be a thief (RFC 6749, 4.1.2). */
+async function endReplayed({ accounts, grants }: GrantingOptions, codeHash: string): Promise<void> {
+  const grant = await grants.markReplayed(codeHash);
+  if (grant?.keyId === undefined) return;
+  await removeKey(accounts, { accountId: grant.accountId, keyId: grant.keyId, force: true });
 }
 
 /** Names an application by what is known of it: where its document is, or where its codes go. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
-import { type Choice, consent, type GrantingOptions, redeem } from "../../accounts/oauth/granting.js";
+import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
 import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up.js";
 import { invalid } from "../../errors.js";
 import { readBody, readObject } from "../body.js";
@@ -17,7 +17,7 @@ import {
   targetProblem,
 } from "./authorization.js";
 import type { Clients } from "./clients.js";
-import { resourceMetadata, SCOPES, serverMetadata, WELL_KNOWN } from "./metadata.js";
+import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
 import { OAuthError, refuseInOAuth } from "./refusals.js";
 
 /** Maximum size of a request: addresses and a name, or a code and its verifier. */
@@ -163,25 +163,16 @@ async function register(call: Call, reply: FastifyReply, { clients, checkRegistr
   };
 }
 
-async function exchangeCode(call: Call, { calls, issuer, clients, granting }: Serving) {
-  calls.checkLoad();
+async function exchangeCode(call: Call, options: Serving) {
+  options.calls.checkLoad();
   const form = parametersIn(textOf(await readBody(call, BODY_BYTES_MAX)));
-  const { grant_type, client_id: clientId, code, code_verifier: verifier, redirect_uri: redirectUri } = form;
-  if (grant_type !== undefined && grant_type !== "authorization_code") {
+  if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
   }
   // Left out, it is the one that the code is for.
-  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, issuer);
+  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, options.issuer);
   if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
-  if (clientId === undefined || !(await clients.isKnown(clientId)))
-    throw new OAuthError("invalid_client", "client_id is missing, or not one of an application", 401);
-  if (grant_type === undefined) throw invalid("grant_type", "is missing");
-  if (code === undefined) throw invalid("code", "is missing");
-  const { secret, access, expiresAtMs } = await redeem(granting, { code, clientId, verifier, redirectUri });
-  return {
-    access_token: secret,
-    token_type: "Bearer",
-    expires_in: Math.floor((expiresAtMs - Date.now()) / 1000),
-    scope: access === "full" ? `${SCOPES.read} ${SCOPES.write}` : SCOPES.read,
-  };
+  // The library takes a while to load, so the first application that asks waits for it.
+  const { exchange } = await import("./protocol.js");
+  return exchange(form, call.headers.authorization, options);
 }
