@@ -101,15 +101,12 @@ async function readBack(config: Config): Promise<Verified> {
 
 async function takeBackup(config: Config, given: Given): Promise<Said> {
   const folder = String(given.folder);
-  const progress = new ProgressLine(process.stderr);
   const adminClient = await openAdminClient(config, { creates: false });
   try {
     const manifest = await backUp({
       folder,
       copy: async (path) => void (await adminClient.ask({ operation: "backup", given: { path } })),
-      onProgress: (bytes) => progress.show(`${count(bytes)} bytes copied`),
     });
-    progress.end();
     const { memories, accounts } = manifest.counts;
     const holds = `${count(memories)} memories of ${count(accounts)} accounts, ${count(manifest.file.bytes)} bytes`;
     return { lines: [`${folder}: ${holds}`], json: manifest };
