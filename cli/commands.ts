@@ -115,7 +115,6 @@ export function userCommands(): Command {
       "orders by meaning alone (cosine), or by words as well (hybrid)",
       choiceOf("--mode", ["cosine", "hybrid"]),
     )
-    .option("--cosine", "the same as --mode cosine")
     .option(...FILTER)
     .option("--after <TIME>", "only what happened after this time, or was stored if it has no other")
     .option("--before <TIME>", "only what happened before this time")

@@ -109,7 +109,6 @@ function pathsOf(metadata: Metadata): string[] {
 }
 
 interface Recalling extends In, Pick<RecallRequest, RecallOption> {
-  readonly cosine?: boolean;
   readonly halfLife?: string;
   readonly recencyWeight?: number;
   readonly or?: readonly string[];
@@ -126,9 +125,8 @@ type RecallOption =
 const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { cosine, halfLife, recencyWeight, or, like, around, aroundSame: same, ...others } = given;
-  const { namespace } = others;
-  const mode = cosine === true ? "COSINE" : (others.mode ?? "HYBRID");
+  const { halfLife, recencyWeight, or, like, around, aroundSame: same, ...others } = given;
+  const { namespace, mode = "HYBRID" } = others;
   if (recencyWeight !== undefined && halfLife === undefined) {
     throw new UsageError("--recency-weight is for --half-life, which is missing");
   }

@@ -74,9 +74,7 @@ function operateBy(operation: string): Run {
 }
 
 async function verifyDatabase(config: Config): Promise<Said> {
-  // All pages of an embedded database are checked first: reading a damaged one could end the process.
-  const found = await readBack(config, { checkLimitMs: Number.POSITIVE_INFINITY });
-  const { logIds, problems, ...counts } = found;
+  const { logIds, problems, ...counts } = await readBack(config);
   const { memories, erased, indexes, recall, unfinished } = counts;
   const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
   if (recall.compared > 0) {
@@ -89,8 +87,8 @@ async function verifyDatabase(config: Config): Promise<Said> {
   return { lines, json: { logs: logIds, ...counts, problems }, problems };
 }
 
-async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: number } = {}): Promise<Verified> {
-  const storage = await openStorage(config, { creates: false, ...(checkLimitMs && { checkLimitMs }) });
+async function readBack(config: Config): Promise<Verified> {
+  const storage = await openStorage(config, { creates: false });
   try {
     const pins = new Pins(await storage.systemRecords.models());
     const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
@@ -103,15 +101,12 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
 
 async function takeBackup(config: Config, given: Given): Promise<Said> {
   const folder = String(given.folder);
-  const progress = new ProgressLine(process.stderr);
   const adminClient = await openAdminClient(config, { creates: false });
   try {
     const manifest = await backUp({
       folder,
       copy: async (path) => void (await adminClient.ask({ operation: "backup", given: { path } })),
-      onProgress: (bytes) => progress.show(`${count(bytes)} bytes copied`),
     });
-    progress.end();
     const { memories, accounts } = manifest.counts;
     const holds = `${count(memories)} memories of ${count(accounts)} accounts, ${count(manifest.file.bytes)} bytes`;
     return { lines: [`${folder}: ${holds}`], json: manifest };

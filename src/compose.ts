@@ -73,7 +73,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const tls = certFile && keyFile ? await openTls({ certFile, keyFile }, logger) : undefined;
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry({
-    metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
+    metrics: config.metricsPort !== undefined,
     tracing: config.otelExporterOtlpEndpoint !== undefined,
     onTrouble: (reason) => logger.warn({ reason }, "tracing"),
   });

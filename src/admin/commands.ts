@@ -72,15 +72,6 @@ function addKeys(keys: Command): void {
     .option("--name <TEXT>", "name by which its owner can tell it from others")
     .option("--read-only", "allows the key to recall and read, but not to store")
     .option("--namespace <TEXT>", "only namespace that the key may use")
-    .option(
-      "--replaces <TEXT>",
-      "id of the key that ends when the new one is used; the new key has the same rights, and no others",
-    )
-    .option(
-      "--grace-seconds <NUMBER>",
-      "with --replaces: time for which that key still works then, 0 to 86,400",
-      wholeNumber,
-    )
     .addHelpText("after", KEY_ON_STDOUT);
   keys
     .command("revoke <ACCOUNT> <KEY>")

@@ -110,8 +110,7 @@ async function createKey({ accounts }: OperatorPorts, given: Given) {
     name: text(given, "name"),
     access: given["read-only"] === true ? "read_only" : "full",
     namespace: text(given, "namespace"),
-    replaces: text(given, "replaces"),
-    graceSeconds: number(given, "grace-seconds"),
+    replaces: "",
   });
   return { ...shownKey(key), api_key: secret };
 }

@@ -20,9 +20,9 @@ import type { Context } from "./context.js";
  */
 export async function openStorage(
   { mongodbUri, dataDir }: Config,
-  { answer, creates, checkLimitMs }: { answer?: Answering; creates: boolean; checkLimitMs?: number },
+  { answer, creates }: { answer?: Answering; creates: boolean },
 ): Promise<Storage> {
-  if (mongodbUri === undefined) return openLocal({ dataDir, answer, creates, checkLimitMs });
+  if (mongodbUri === undefined) return openLocal({ dataDir, answer, creates });
   // The driver takes as long to load as the web server, so only who uses it waits for it.
   const { openMongo } = await import("../storage/mongo/open.js");
   return openMongo({ uri: mongodbUri, creates });

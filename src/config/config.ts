@@ -103,7 +103,6 @@ const SCHEMA = {
   ),
   LOG_LEVEL: choice(LOG_LEVELS).default("info"),
   METRICS_PORT: whole(0, 65_535).optional(),
-  METRICS_ACCOUNTS_MAX: whole(0, 1_000).default(0),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("http://collector:4318").optional(),
   INDEX_MEMORY_BYTES_MAX: whole(1_000_000, Number.MAX_SAFE_INTEGER).default(2_000_000_000),
   QUERY_CACHE_BYTES_MAX: whole(0, Number.MAX_SAFE_INTEGER).default(4_000_000),

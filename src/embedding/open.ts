@@ -5,7 +5,7 @@ import { pinnedParts } from "./encode/convention.js";
 import { type ConventionSettings, findConvention, settled } from "./models/find-convention.js";
 import { locateModel } from "./models/locate.js";
 import { verifyModel } from "./models/model-files.js";
-import { type ModelPlace, noteUnfinished } from "./models/pull.js";
+import type { ModelPlace } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool } from "./pool/pool.js";
 import { startThread } from "./pool/thread.js";
@@ -47,7 +47,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     const { thread, loaded } = await startThread(onDisk);
     first ??= loaded;
     try {
-      settled(found, loaded.pooling);
+      settled(found, loaded.pooling, options.settings);
       expectSame(loaded.revision);
       return thread;
     } catch (error) {
@@ -69,13 +69,9 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   };
   const pool = await Pool.open({ workers, start, startHere, onTrouble }).catch((error) => {
     const reason = error.cause?.message ?? error.message;
-    const { convention, from } = found;
-    const why = convention.pooling === "model" ? ` (so says ${from.pooling})` : "";
-    const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
+    const message = `model ${options.model} in ${folder} could not be loaded: ${reason}`;
     throw failedPrecondition(message, { cause: error });
   });
-  // A folder that cannot be written is read as it is.
-  await noteUnfinished(folder).catch(() => {});
   const { revision, dimensions, pooling, scripts } = first as LoadedModel;
   const convention = settled(found, pooling);
   const parts = pinnedParts(convention.convention);

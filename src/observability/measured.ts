@@ -20,8 +20,7 @@ export function isFault(error: unknown): boolean {
 
 export function measureCall({ method, protocol }: BegunCall, metrics: Metrics): CallWatcher["end"] {
   metrics.callsInFlight.inc({ rpc_method: method });
-  return ({ code, ms, accountId }) => {
-    metrics.countCall(accountId, code);
+  return ({ code, ms }) => {
     metrics.callsInFlight.dec({ rpc_method: method });
     const labels = {
       rpc_system_name: systemOf(protocol),
@@ -34,14 +33,13 @@ export function measureCall({ method, protocol }: BegunCall, metrics: Metrics): 
 }
 
 export function measuringTimer({ stepSeconds }: Metrics): StepTimer {
-  const onBegin = () => {};
   return {
     time: async (step, work) => {
       const startMs = performance.now();
       const end = (outcome: string) =>
         stepSeconds.observe({ step, outcome }, (performance.now() - startMs) / 1000);
       try {
-        const result = await work(onBegin);
+        const result = await work();
         end("ok");
         return result;
       } catch (error) {

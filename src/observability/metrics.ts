@@ -14,9 +14,6 @@ const STEP_SECONDS = [
 ];
 const EMBED_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-/** The shared label of all accounts beyond the limit. */
-const OTHER = "other";
-
 /** Outcomes of charging a call, or of refunding it. */
 export const CHARGE_OUTCOMES = [
   "charged",
@@ -136,17 +133,7 @@ export class Metrics {
     "recalld_storage_available",
     "1 while the database answers, else 0.",
   );
-  readonly #accountCalls = this.#counter(
-    "recalld_account_calls_total",
-    "Calls by account, as far as METRICS_ACCOUNTS_MAX has them named.",
-    "account",
-    "code",
-  );
-  /** Accounts with labels of their own. */
-  readonly #named = new Set<string>();
-
-  /** @param accountsMax number of accounts that have their own label */
-  constructor(private readonly accountsMax: number) {
+  constructor() {
     this.#gauge("recalld_build_info", "Always 1; its labels say what runs.", "version", "node_version").set(
       { version: VERSION, node_version: process.versions.node },
       1,
@@ -166,12 +153,6 @@ export class Metrics {
     for (const outcome of CHARGE_OUTCOMES) this.charges.inc({ outcome }, 0);
     for (const call of ["store", "recall"]) this.tokens.inc({ call }, 0);
     for (const part of PARTS) this.troubles.inc({ part }, 0);
-  }
-
-  countCall(accountId: string | undefined, code: string): void {
-    if (this.accountsMax === 0 || accountId === undefined) return;
-    if (this.#named.size < this.accountsMax) this.#named.add(accountId);
-    this.#accountCalls.inc({ account: this.#named.has(accountId) ? accountId : OTHER, code });
   }
 
   #gauge<L extends string = never>(name: string, help: string, ...labelNames: L[]): Gauge<L> {

@@ -12,7 +12,7 @@ const COMPLAINT_PAUSE_MS = 60_000;
 const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
-  readonly metrics: { readonly accountsMax: number } | undefined;
+  readonly metrics: boolean;
   readonly tracing: boolean;
   onTrouble(message: string): void;
 }
@@ -25,7 +25,7 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
  */
 export async function openTelemetry({ metrics: wanted, tracing, onTrouble }: TelemetryOptions) {
   // Loaded only where it is needed: it takes a sixth of the start.
-  const metrics = wanted && new (await import("./metrics.js")).Metrics(wanted.accountsMax);
+  const metrics = wanted ? new (await import("./metrics.js")).Metrics() : undefined;
   let loading = true;
   let quietUntilMs = 0;
   const complain = (message: string) => {

@@ -37,26 +37,14 @@ export async function openTracing(onTrouble: (message: string) => void) {
   /** Times steps as spans within that of a call. */
   const stepsOf = (timer: StepTimer<CallStep>, within: Context, now: () => number): StepTimer<CallStep> => ({
     time: async (name, work) => {
-      const startTime = now();
-      let begun: number | undefined;
-      const onBegin = () => {
-        begun ??= now();
-      };
-      const span = tracer.startSpan(name, { startTime }, within);
+      const span = tracer.startSpan(name, { startTime: now() }, within);
       try {
-        return await timer.time(name, () => work(onBegin));
+        return await timer.time(name, work);
       } catch (error) {
         if (isFault(error)) fail(span, error instanceof MemoryError ? error.code : "_OTHER");
         throw error;
       } finally {
-        const end = now();
-        if (begun !== undefined) {
-          // A step that waited before it began has one span for the wait and one for the work.
-          const inStep = api.trace.setSpan(api.ROOT_CONTEXT, span);
-          tracer.startSpan(`${name} wait`, { startTime }, inStep).end(begun);
-          tracer.startSpan(`${name} run`, { startTime: begun }, inStep).end(end);
-        }
-        span.end(end);
+        span.end(now());
       }
     },
   });

@@ -175,7 +175,7 @@ export class Calls {
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
     if (isRefusal(call.error)) noteRefusal(call.request);
-    call.watcher?.end({ code, ms, accountId });
+    call.watcher?.end({ code, ms });
     if (!call.isReported) return;
     const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];
     const line = { method, protocol, code, requestId, traceId, accountId, ms: Math.round(ms * 100) / 100 };

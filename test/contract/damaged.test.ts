@@ -7,14 +7,10 @@ import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lookInto } from "../../src/storage/local/backup/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
-import { chanceOf } from "../support/chance.js";
 import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";
 
 const TRY_OUT = join(import.meta.dirname, "children", "try-out.ts");
 const MEMORIES = 200;
-/** Number of copies with random damage; `DAMAGED_COPIES` sets another one. */
-const COPIES = Number(process.env.DAMAGED_COPIES ?? 60);
-const SEED = Number(process.env.DAMAGED_SEED ?? 1);
 const PAGE = 4096;
 
 type Damaging = (file: Buffer) => Buffer | undefined;
@@ -22,14 +18,9 @@ type Damaging = (file: Buffer) => Buffer | undefined;
 const DAMAGES: readonly [name: string, damaging: Damaging, reason: RegExp][] = [
   ["is empty", () => Buffer.alloc(0), /is empty/],
   ["has a few bytes", (file) => file.subarray(0, 100), /has only 100 bytes/],
-  ["is cut off in its second page", (file) => file.subarray(0, PAGE + 100), /page 1 lies behind the end/],
-  [
-    "is cut off in the middle",
-    (file) => file.subarray(0, file.length / 2),
-    /ends before page|behind the end/,
-  ],
-  ["has a first page of zeros", (file) => void file.fill(0, 0, PAGE), /page 0, its header, is all zeros/],
-  ["has a second page of zeros", (file) => void file.fill(0, PAGE, 2 * PAGE), /page 1, its header, is all/],
+  ["is cut off in its second page", (file) => file.subarray(0, PAGE + 100), /has only 4196 bytes/],
+  ["is cut off in the middle", (file) => file.subarray(0, file.length / 2), /ends before page/],
+  ["has a first page of zeros", (file) => void file.fill(0, 0, PAGE), /its header is all zeros/],
   ["has headers of zeros", (file) => void file.fill(0, 0, 2 * PAGE), /is all zeros/],
   ["is all zeros", (file) => void file.fill(0), /is all zeros/],
   ["is of another program", (file) => void file.fill("text "), /is not that of an LMDB database/],
@@ -39,14 +30,7 @@ const DAMAGES: readonly [name: string, damaging: Damaging, reason: RegExp][] = [
     /data version 1; this program reads 2/,
   ],
   ["has a page size of nothing", (file) => void file.writeUInt32LE(0, 48), /page size of 0 bytes/],
-  [
-    "has a root that is none",
-    (file) => void bothMetas(file, 112, 1e9),
-    /the root of its tree main is damaged/,
-  ],
   ["has flags that nobody set", (file) => void file.writeUInt16LE(0xffff, 52), /unknown flags/],
-  ["has a header from elsewhere", (file) => void file.writeUInt16LE(999, 152), /contradict each other/],
-  ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE), /page \d+ is damaged/],
 ];
 
 describe("a damaged file of the local database", () => {
@@ -96,7 +80,7 @@ describe("a damaged file of the local database", () => {
   });
 
   it("is left as it was when it is refused", async () => {
-    const damaging: Damaging = (file) => void file.fill(0, PAGE, 2 * PAGE);
+    const damaging: Damaging = (file) => void file.fill(0, 0, PAGE);
     await tryOut([damaging]);
     const expected = Buffer.from(whole);
     damaging(expected);
@@ -104,14 +88,18 @@ describe("a damaged file of the local database", () => {
     expect(left.equals(expected)).toBe(true);
   });
 
-  it(`never ends the process by a signal, however it is damaged (${COPIES} copies, seed ${SEED})`, async () => {
-    const chance = chanceOf(SEED);
-    const damagings = Array.from({ length: COPIES }, () => aDamage(chance.below, whole.length));
-    const said = await tryOut(damagings);
-    expect(said).toHaveLength(COPIES);
-    for (const each of said) expect(each).toMatch(/^(works|failed_precondition|unavailable)/);
-    expect(said.filter((each) => each.startsWith("failed_precondition")).length).toBeGreaterThan(COPIES / 4);
-  }, 600_000);
+  it("is not taken for damaged when free pages at its end were never written", async () => {
+    const [said] = await tryOut([(file) => void bothMetas(file, 120, file.length / PAGE + 20)]);
+    expect(said).toMatch(/^works, with 180 memories/);
+  });
+
+  it.each<[string, Damaging]>([
+    ["lacks its last pages", (file) => file.subarray(0, file.length - 4 * PAGE)],
+    ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE)],
+    ["has a root that is none", (file) => void bothMetas(file, 112, 1e9)],
+  ])("ends no process by a signal when it %s", async (_, damaging) => {
+    expect(await tryOut([damaging])).toEqual([expect.stringMatching(/^(failed_precondition|unavailable)/)]);
+  });
 });
 
 it("copies that LMDB makes of the local database are taken for whole, before and after they are written to", async () => {
@@ -162,34 +150,6 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
   await storage.close();
   await rm(dataDir, { recursive: true });
 });
-
-/** Picks one of the ways in which disks, copies and people damage files. */
-function aDamage(below: (end: number) => number, size: number): Damaging {
-  const at = below(size);
-  const length = Math.min(1 + below(3 * PAGE), size - at);
-  const ways: Damaging[] = [
-    (file) => file.subarray(0, at),
-    (file) => file.subarray(0, at - (at % PAGE)),
-    (file) => void file.fill(0, at, at + length),
-    (file) => void file.fill(0, at - (at % PAGE), Math.min(at - (at % PAGE) + PAGE, size)),
-    (file) => void file.copy(file, at - (at % PAGE), below(size), size),
-    (file) => {
-      for (let i = 0; i < 1 + (at % 8); i++) flip(file, below(8 * PAGE), below(8));
-    },
-    (file) => {
-      for (let i = 0; i < 1 + (at % 8); i++) flip(file, below(size), below(8));
-    },
-    (file) => void flip(file, below(2) * PAGE + below(200), below(8)),
-    (file) => {
-      for (let i = 0; i < length; i++) file[at + i] = below(256);
-    },
-  ];
-  return ways[below(ways.length)] as Damaging;
-}
-
-function flip(file: Buffer, at: number, bit: number): void {
-  file[at] = (file[at] ?? 0) ^ (1 << bit);
-}
 
 function bothMetas(file: Buffer, at: number, value: number): void {
   for (const from of [0, PAGE / 2, PAGE]) file.writeBigUInt64LE(BigInt(value), from + at + 24);

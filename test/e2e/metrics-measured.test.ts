@@ -117,33 +117,3 @@ describe("what is measured", () => {
     }
   });
 });
-
-describe("accounts in metrics", () => {
-  const NAME = "recalld_account_calls_total";
-
-  it("are not there unless they are asked for", async () => {
-    await caller.recall("who?", "n");
-    const { text } = await look();
-    expect(text).not.toContain("acc_");
-  });
-
-  it("are as many as were asked for, and the others are put together", async () => {
-    const own = await startServer({ env: { METRICS_PORT: "0", METRICS_ACCOUNTS_MAX: "2" } });
-    const callers = [
-      await signUp(own.url),
-      await signUp(own.url),
-      await signUp(own.url),
-      await signUp(own.url),
-    ];
-    for (const each of callers) {
-      await each.recall("who?", "n");
-      await each.recall("", "n");
-    }
-    const found = await scrape(own.metricsUrl);
-    const counted = callers.map(({ id }) => found.sum(NAME, { account: id, code: "ok" }));
-    expect(counted).toEqual([1, 1, 0, 0]);
-    expect(found.sum(NAME, { account: "other", code: "ok" })).toBe(2);
-    expect(found.sum(NAME, { account: "other", code: "invalid_argument" })).toBe(2);
-    expect(await own.stop()).toBe(0);
-  });
-});

@@ -244,7 +244,7 @@ describe("a namespace that a key may not read", () => {
 
   it("is refused beside one that it may, and leaves no trace in answers, log, metrics or records", async () => {
     const own = await startServer({
-      env: { METRICS_PORT: "0", LOG_LEVEL: "trace", METRICS_ACCOUNTS_MAX: "10" },
+      env: { METRICS_PORT: "0", LOG_LEVEL: "trace" },
     });
     const bo = await signUp(own.url);
     for (const namespace of ["mine", SECRET]) await bo.store({ text: TEXTS[0], namespace });

@@ -51,9 +51,9 @@ describe("a model's pooling", () => {
     ["cls_token", "cls"],
     ["lasttoken", "last"],
   ])("is read from its files: %s is %s", async (mode, expected) => {
-    const { convention, from } = await find(pooling(mode));
+    const { convention, assumed } = await find(pooling(mode));
     expect(convention).toMatchObject({ ...PLAIN, pooling: expected });
-    expect(from.pooling).toBe(POOLING);
+    expect(assumed).toBe(false);
   });
 
   it.each([
@@ -88,9 +88,9 @@ describe("a model's pooling", () => {
       { type: "sentence_transformers.models.Pooling" },
       { type: "sentence_transformers.models.Dense" },
     ];
-    const { convention, from } = await find({ ...pooling("mean_tokens"), "modules.json": modules });
+    const { convention, assumed } = await find({ ...pooling("mean_tokens"), "modules.json": modules });
     expect(convention.pooling).toBe("model");
-    expect(from.pooling).toContain("modules.json");
+    expect(assumed).toBe(false);
   });
 
   it("is not touched by layers that only normalise", async () => {
@@ -104,8 +104,8 @@ describe("a model's pooling", () => {
 
 describe("a model's prefixes", () => {
   const prefixes = async (prompts: unknown, more = {}) => {
-    const { convention, from } = await find({ [PROMPTS]: { prompts, ...more } });
-    return [convention.queryPrefix, convention.passagePrefix, from.queryPrefix, from.passagePrefix];
+    const { convention } = await find({ [PROMPTS]: { prompts, ...more } });
+    return [convention.queryPrefix, convention.passagePrefix];
   };
 
   it.each([
@@ -115,18 +115,18 @@ describe("a model's prefixes", () => {
     [{ query: "q: " }, "q: ", ""],
     [{ passage: "p: " }, "", "p: "],
   ])("are read from its files: %j", async (prompts, query, passage) => {
-    expect(await prefixes(prompts)).toEqual([query, passage, PROMPTS, PROMPTS]);
+    expect(await prefixes(prompts)).toEqual([query, passage]);
   });
 
   it("are the default prompt where there is none for the purpose", async () => {
     const both = { query: "q: ", sts: "s: " };
-    expect(await prefixes(both, { default_prompt_name: "sts" })).toEqual(["q: ", "s: ", PROMPTS, PROMPTS]);
+    expect(await prefixes(both, { default_prompt_name: "sts" })).toEqual(["q: ", "s: "]);
   });
 
   it.each([{}, null, { query: "", document: "" }, { sts: "s: " }])(
     "are not in a file that says %j",
     async (prompts) => {
-      expect(await prefixes(prompts)).toEqual(["", "", "assumed", "assumed"]);
+      expect(await prefixes(prompts)).toEqual(["", ""]);
     },
   );
 });
@@ -141,10 +141,6 @@ describe("what is known of a family", () => {
     ["Xenova/gte-small", "mean", "", ""],
     ["Alibaba-NLP/gte-large-en-v1.5", "cls", "", ""],
     ["nomic-ai/nomic-embed-text-v1.5", "mean", "search_query: ", "search_document: "],
-    ["mixedbread-ai/mxbai-embed-large-v1", "cls", "Represent this sentence", ""],
-    ["Snowflake/snowflake-arctic-embed-xs", "cls", "Represent this sentence", ""],
-    ["Snowflake/snowflake-arctic-embed-m-v2.0", "cls", "query: ", ""],
-    ["Xenova/jina-embeddings-v2-small-en", "mean", "", ""],
     ["Xenova/all-MiniLM-L6-v2", "mean", "", ""],
     ["Xenova/all-mpnet-base-v2", "mean", "", ""],
     ["Xenova/paraphrase-multilingual-MiniLM-L12-v2", "mean", "", ""],
@@ -153,12 +149,12 @@ describe("what is known of a family", () => {
     ["onnx-community/Qwen3-Embedding-0.6B-ONNX", "last", "Instruct: ", ""],
     ["bundled", "mean", "", ""],
   ])("is used of %s", async (model, pooling, query, passage) => {
-    const { convention, from } = await find({}, { model });
+    const { convention, assumed } = await find({}, { model });
     expect(convention).toMatchObject({ pooling, passagePrefix: passage });
     expect(convention.queryPrefix.startsWith(query) && (query !== "" || convention.queryPrefix === "")).toBe(
       true,
     );
-    expect(from.pooling).toMatch(/^known of /);
+    expect(assumed).toBe(false);
     expect(familyOf(model)?.source).toMatch(/^https:|^models\/bundled$/);
   });
 
@@ -169,9 +165,9 @@ describe("what is known of a family", () => {
     "some/model",
     "Xenova/multi-qa-mpnet-base-dot-v1",
   ])("is not put upon %s", async (model) => {
-    const { convention, from } = await find({}, { model });
+    const { convention, assumed } = await find({}, { model });
     expect(convention).toMatchObject(PLAIN);
-    expect(from).toEqual({ pooling: "assumed", queryPrefix: "assumed", passagePrefix: "assumed" });
+    expect(assumed).toBe(true);
   });
 
   it("gives way to the model's files, and those to the settings, part by part", async () => {
@@ -179,7 +175,7 @@ describe("what is known of a family", () => {
     const model = "Xenova/e5-small-v2";
     expect(await find(files, { model, settings: { passagePrefix: "" } })).toEqual({
       convention: { pooling: "mean", queryPrefix: "ask: ", passagePrefix: "", windowTokens: 256 },
-      from: { pooling: "known of e5", queryPrefix: PROMPTS, passagePrefix: "MODEL_PASSAGE_PREFIX" },
+      assumed: false,
     });
   });
 });
@@ -226,11 +222,9 @@ it("a file that is not JSON is named", async () => {
 
 it("a model that has only its own vector is read by that, unless the operator asked for something else", async () => {
   const found = await find({});
-  expect(settled(found, "mean")).toBe(found);
-  expect(settled(found, "model").convention.pooling).toBe("model");
-  expect(settled(found, "model").from.pooling).not.toBe("assumed");
-  const asked = await find({}, { settings: { pooling: "cls" } });
-  expect(() => settled(asked, "model")).toThrow("MODEL_POOLING is cls");
+  expect(settled(found, "mean")).toEqual(found);
+  expect(settled(found, "model")).toMatchObject({ convention: { pooling: "model" }, assumed: false });
+  expect(() => settled(found, "model", { pooling: "cls" })).toThrow("MODEL_POOLING is cls");
 });
 
 it("vectors that are kept depend on the pooling and the passage prefix, where those are not the plain ones", () => {
@@ -243,15 +237,12 @@ it("vectors that are kept depend on the pooling and the passage prefix, where th
 
 it("the start tells what is not plain, and what is a guess", async () => {
   const known = await find({}, { model: "Xenova/e5-small-v2" });
-  expect(remarkable(known)).toEqual([
-    'query prefix "query: " (known of e5)',
-    'passage prefix "passage: " (known of e5)',
-  ]);
+  expect(remarkable(known)).toEqual(['query prefix "query: "', 'passage prefix "passage: "']);
   expect(remarkable(await find({}))).toEqual(["pooling mean (assumed)"]);
   expect(remarkable(await find({}, { model: "bundled" }))).toEqual([]);
   expect(describeConvention(await find({}))).toEqual([
     "pooling mean (assumed)",
-    "query prefix none (assumed)",
-    "passage prefix none (assumed)",
+    "query prefix none",
+    "passage prefix none",
   ]);
 });

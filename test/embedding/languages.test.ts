@@ -16,14 +16,8 @@ describe("the description of a model", () => {
     ["Alibaba-NLP/gte-base-en-v1.5", ["en"]],
     ["nomic-ai/nomic-embed-text-v1.5", ["en"]],
     ["nomic-ai/nomic-embed-text-v2-moe", ["mul"]],
-    ["Snowflake/snowflake-arctic-embed-m-v1.5", ["en"]],
-    ["Snowflake/snowflake-arctic-embed-m-v2.0", ["mul"]],
-    ["Xenova/jina-embeddings-v2-small-en", ["en"]],
-    ["Xenova/jina-embeddings-v2-base-de", ["de", "en"]],
-    ["onnx-community/granite-embedding-107m-multilingual", ["mul"]],
     ["onnx-community/embeddinggemma-300m-ONNX", ["mul"]],
     ["onnx-community/Qwen3-Embedding-0.6B-ONNX", ["mul"]],
-    ["setu4993/LaBSE", ["mul"]],
     ["somebody/fine-tuned-bert", []],
   ])("says what %s reads", (id, languages) => {
     expect(describeModel(id)).toMatchObject({ id, languages });
@@ -31,7 +25,7 @@ describe("the description of a model", () => {
 
   it("knows the languages of every example of a known family", () => {
     const examples = rows(section("docs/models.md", "## Known families")).flatMap(([, ids]) => quoted(ids));
-    expect(examples.length).toBeGreaterThan(20);
+    expect(examples.length).toBeGreaterThan(12);
     expect(examples.filter((id) => describeModel(id).languages.length === 0)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
 
 async function open(metrics = true) {
   const telemetry = await openTelemetry({
-    metrics: metrics ? { accountsMax: 0 } : undefined,
+    metrics,
     tracing: false,
     onTrouble: () => {},
   });
@@ -141,15 +141,13 @@ async function openTraced(env: Readonly<Record<string, string>>) {
   const complaints: string[] = [];
   const onTrouble = (message: string) => void complaints.push(message);
   const telemetry = await openTelemetry({
-    metrics: { accountsMax: 0 },
+    metrics: true,
     tracing: true,
     onTrouble,
   });
   onTestFinished(() => telemetry.close());
   const call = () =>
-    telemetry
-      .begin({ method: "s/m", protocol: "connect", headers: {} })
-      .end({ code: "ok", ms: 1, accountId: undefined });
+    telemetry.begin({ method: "s/m", protocol: "connect", headers: {} }).end({ code: "ok", ms: 1 });
   return { complaints, call };
 }
 

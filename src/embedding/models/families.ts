@@ -13,8 +13,6 @@ interface Family extends Pick<Convention, "pooling"> {
 
 const HUB = "https://huggingface.co/";
 const SEARCHING = "Represent this sentence for searching relevant passages: ";
-const WEB_SEARCH =
-  "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
 export const FAMILIES: readonly Family[] = [
   { name: "bundled", ids: /^bundled$/, pooling: "mean", source: "models/bundled" },
@@ -31,13 +29,6 @@ export const FAMILIES: readonly Family[] = [
     queryPrefix: "query: ",
     passagePrefix: "passage: ",
     source: `${HUB}intfloat/multilingual-e5-small`,
-  },
-  {
-    name: "e5-instruct",
-    ids: /^multilingual-e5-large-instruct$/,
-    pooling: "mean",
-    queryPrefix: `${WEB_SEARCH} `,
-    source: `${HUB}intfloat/multilingual-e5-large-instruct`,
   },
   {
     name: "bge-en",
@@ -70,46 +61,6 @@ export const FAMILIES: readonly Family[] = [
     source: `${HUB}nomic-ai/nomic-embed-text-v1.5`,
   },
   {
-    name: "mxbai",
-    ids: /^mxbai-embed-large-v1$/,
-    pooling: "cls",
-    queryPrefix: SEARCHING,
-    source: `${HUB}mixedbread-ai/mxbai-embed-large-v1`,
-  },
-  {
-    name: "arctic",
-    ids: /^snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)$/,
-    pooling: "cls",
-    queryPrefix: SEARCHING,
-    source: `${HUB}Snowflake/snowflake-arctic-embed-s`,
-  },
-  {
-    name: "arctic-v2",
-    ids: /^snowflake-arctic-embed-(m|l)-v2\.0$/,
-    pooling: "cls",
-    queryPrefix: "query: ",
-    source: `${HUB}Snowflake/snowflake-arctic-embed-m-v2.0`,
-  },
-  {
-    name: "jina-v2",
-    ids: /^jina-embeddings-v2-(small|base)-[a-z]+$/,
-    pooling: "mean",
-    source: `${HUB}jinaai/jina-embeddings-v2-small-en`,
-  },
-  {
-    name: "granite",
-    ids: /^granite-embedding-(30m-english|125m-english|107m-multilingual|278m-multilingual)$/,
-    pooling: "cls",
-    source: `${HUB}ibm-granite/granite-embedding-30m-english`,
-  },
-  {
-    name: "uae",
-    ids: /^uae-large-v1$/,
-    pooling: "cls",
-    queryPrefix: SEARCHING,
-    source: `${HUB}WhereIsAI/UAE-Large-V1`,
-  },
-  {
     name: "embeddinggemma",
     ids: /^embeddinggemma-300m$/,
     // Two layers follow the mean of the states, and only the model's own output has passed them.
@@ -122,15 +73,9 @@ export const FAMILIES: readonly Family[] = [
     name: "qwen3",
     ids: /^qwen3-embedding-\d+(\.\d+)?b$/,
     pooling: "last",
-    queryPrefix: WEB_SEARCH,
+    queryPrefix:
+      "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
     source: `${HUB}Qwen/Qwen3-Embedding-0.6B`,
-  },
-  {
-    name: "labse",
-    ids: /^labse$/,
-    // A layer follows the first token's state, and `pooler_output` is its result.
-    pooling: "model",
-    source: `${HUB}setu4993/LaBSE`,
   },
 ];
 
@@ -155,11 +100,8 @@ export interface ModelDescription {
 
 /** Models of known families that read other languages than English, by the cards of these models. */
 const NOT_ENGLISH: readonly (readonly [ids: RegExp, languages: readonly string[]])[] = [
-  [/multilingual|-v2-moe$|^(bge-m3|labse|embeddinggemma-300m)$|^qwen3-|arctic-embed-(m|l)-v2/, ["mul"]],
+  [/multilingual|-v2-moe$|^(bge-m3|embeddinggemma-300m)$|^qwen3-/, ["mul"]],
   [/^bge-\w+-zh\b/, ["zh"]],
-  [/^jina-embeddings-v2-\w+-de$/, ["de", "en"]],
-  [/^jina-embeddings-v2-\w+-es$/, ["es", "en"]],
-  [/^jina-embeddings-v2-\w+-zh$/, ["zh", "en"]],
 ];
 
 /** Models whose strong matches docs/quality.md counts, and the score that it counts from. */

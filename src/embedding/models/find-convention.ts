@@ -34,16 +34,11 @@ export interface ConventionSettings {
   readonly passagePrefix?: string | undefined;
 }
 
-type SettingName = keyof ConventionSettings;
-
 export interface FoundConvention {
   readonly convention: Convention;
-  /** Source of each part: a setting, a file of the model, a known family, or a default. */
-  readonly from: Readonly<Record<SettingName, string>>;
+  /** True if neither a setting nor a file nor the model's family says how to pool. */
+  readonly assumed: boolean;
 }
-
-const ASSUMED = "assumed";
-const POOLING_SETTING = "MODEL_POOLING";
 
 /**
  * Finds the convention of the model in a folder: from the settings, else its own files, else its known
@@ -61,19 +56,16 @@ export async function findConvention({
   settings?: ConventionSettings | undefined;
 }): Promise<FoundConvention> {
   const family = familyOf(model);
-  const known = family === undefined ? ASSUMED : `known of ${family.name}`;
-  const [pooling, poolingFrom] = set(settings.pooling, POOLING_SETTING) ??
-    (await poolingIn(folder)) ?? [family?.pooling ?? PLAIN.pooling, known];
-  const { query, passage, file } = (await prefixesIn(folder)) ?? {
-    query: family?.queryPrefix ?? "",
-    passage: family?.passagePrefix ?? "",
-    file: known,
-  };
-  const [queryPrefix, queryFrom] = set(settings.queryPrefix, "MODEL_QUERY_PREFIX") ?? [query, file];
-  const [passagePrefix, passageFrom] = set(settings.passagePrefix, "MODEL_PASSAGE_PREFIX") ?? [passage, file];
+  const pooling = settings.pooling ?? (await poolingIn(folder)) ?? family?.pooling;
+  const prefixes = (await prefixesIn(folder)) ?? family;
   return {
-    convention: { pooling, queryPrefix, passagePrefix, windowTokens: await windowIn(folder) },
-    from: { pooling: poolingFrom, queryPrefix: queryFrom, passagePrefix: passageFrom },
+    convention: {
+      pooling: pooling ?? PLAIN.pooling,
+      queryPrefix: settings.queryPrefix ?? prefixes?.queryPrefix ?? "",
+      passagePrefix: settings.passagePrefix ?? prefixes?.passagePrefix ?? "",
+      windowTokens: await windowIn(folder),
+    },
+    assumed: pooling === undefined,
   };
 }
 
@@ -82,40 +74,30 @@ export async function findConvention({
  *
  * @throws Error when the operator asked for another pooling.
  */
-export function settled(found: FoundConvention, pooling: Pooling): FoundConvention {
-  const { convention, from } = found;
-  if (convention.pooling === pooling) return found;
-  if (from.pooling === POOLING_SETTING) {
-    throw new Error(
-      `${POOLING_SETTING} is ${convention.pooling}, but of this model there is only ${pooling}`,
-    );
-  }
-  return {
-    convention: { ...convention, pooling },
-    from: { ...from, pooling: "its outputs, which have no state for each token" },
-  };
-}
-
-function set<T>(value: T | undefined, setting: string): readonly [value: T, from: string] | undefined {
-  return value === undefined ? undefined : [value, setting];
+export function settled(
+  { convention, assumed }: FoundConvention,
+  pooling: Pooling,
+  { pooling: asked = pooling }: ConventionSettings = {},
+): FoundConvention {
+  if (asked !== pooling)
+    throw new Error(`MODEL_POOLING is ${asked}, but of this model there is only ${pooling}`);
+  return { convention: { ...convention, pooling }, assumed: assumed && convention.pooling === pooling };
 }
 
 /**
- * Reads the pooling that the model's files ask for, and the file's name.
+ * Reads the pooling that the model's files ask for.
  *
  * @throws MemoryError when it is not supported.
  */
-async function poolingIn(folder: string): Promise<readonly [Pooling, file: string] | undefined> {
+async function poolingIn(folder: string): Promise<Pooling | undefined> {
   const modules = await readJson(folder, MODULES_FILE);
   // A layer after the pooling is missing in the states; a model with its own output applies it there.
-  if (Array.isArray(modules) && modules.some(({ type }) => /\.Dense$/.test(String(type)))) {
-    return ["model", `${MODULES_FILE}, where a layer follows the pooling`];
-  }
+  if (Array.isArray(modules) && modules.some(({ type }) => /\.Dense$/.test(String(type)))) return "model";
   const config = asObject(await readJson(folder, POOLING_FILE));
   if (config === undefined) return undefined;
   const modes = modesOf(config);
   const pooling = modes.length === 1 ? POOLINGS[modes[0] as string] : undefined;
-  if (pooling !== undefined && config.include_prompt !== false) return [pooling, POOLING_FILE];
+  if (pooling !== undefined && config.include_prompt !== false) return pooling;
   const asked = config.include_prompt === false ? "include_prompt false" : modes.join(" and ") || "none";
   throw failedPrecondition(
     `${join(folder, POOLING_FILE)} asks for pooling ${asked}, which there is not here; ` +
@@ -140,15 +122,15 @@ function modesOf(config: Record<string, unknown>): string[] {
  */
 async function prefixesIn(
   folder: string,
-): Promise<{ query: string; passage: string; file: string } | undefined> {
+): Promise<Pick<Convention, "queryPrefix" | "passagePrefix"> | undefined> {
   const config = asObject(await readJson(folder, PROMPTS_FILE));
   const prompts = asObject(config?.prompts);
   const promptOf = (names: readonly string[]) => {
     const name = [...names, String(config?.default_prompt_name)].find((each) => prompts?.[each] != null);
     return name === undefined ? "" : String(prompts?.[name]);
   };
-  const [query, passage] = [promptOf(QUERY_NAMES), promptOf(PASSAGE_NAMES)];
-  return query === "" && passage === "" ? undefined : { query, passage, file: PROMPTS_FILE };
+  const [queryPrefix, passagePrefix] = [promptOf(QUERY_NAMES), promptOf(PASSAGE_NAMES)];
+  return queryPrefix === "" && passagePrefix === "" ? undefined : { queryPrefix, passagePrefix };
 }
 
 /**
@@ -165,28 +147,19 @@ async function windowIn(folder: string): Promise<number> {
   return Math.min(WHOLE_TOKENS, ...limits.filter((limit) => limit > 0));
 }
 
-const NAMES: Readonly<Record<SettingName, string>> = {
-  pooling: "pooling",
-  queryPrefix: "query prefix",
-  passagePrefix: "passage prefix",
-};
-
-/** Describes each part in a line, such as `query prefix "query: " (known of e5)`. */
-export function describeConvention(found: FoundConvention): string[] {
-  return (Object.keys(NAMES) as SettingName[]).map((part) => describe(found, part));
+/** Describes each part in a line, such as `query prefix "query: "`. */
+export function describeConvention({ convention, assumed }: FoundConvention): string[] {
+  const { pooling, queryPrefix, passagePrefix } = convention;
+  const shown = (prefix: string) => (prefix === "" ? "none" : JSON.stringify(prefix));
+  return [
+    `pooling ${pooling}${assumed ? " (assumed)" : ""}`,
+    `query prefix ${shown(queryPrefix)}`,
+    `passage prefix ${shown(passagePrefix)}`,
+  ];
 }
 
 /** Selects the lines that an operator should see at the start: unusual values and guesses. */
 export function remarkable(found: FoundConvention): string[] {
-  const { convention, from } = found;
-  const parts = (Object.keys(NAMES) as SettingName[]).filter(
-    (part) => convention[part] !== PLAIN[part] || (part === "pooling" && from[part] === ASSUMED),
-  );
-  return parts.map((part) => describe(found, part));
-}
-
-function describe({ convention, from }: FoundConvention, part: SettingName): string {
-  const value = convention[part];
-  const shown = part === "pooling" ? value : value === "" ? "none" : JSON.stringify(value);
-  return `${NAMES[part]} ${shown} (${from[part]})`;
+  const usual = describeConvention({ convention: PLAIN, assumed: false });
+  return describeConvention(found).filter((line) => !usual.includes(line));
 }

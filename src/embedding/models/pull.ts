@@ -156,19 +156,6 @@ async function note(
   await writeManifest(folder, { ...manifest, files });
 }
 
-/**
- * Notes the hashes of a model that loads, in case its download was killed after the last file had come, and removes what
- * killed ones have left.
- */
-export async function noteUnfinished(folder: string): Promise<void> {
-  const manifest = await readManifest(folder);
-  if (manifest === undefined) return;
-  await removeAbandoned(folder);
-  const isNoted = (file: string) => manifest.files[file] !== undefined;
-  if (!(await requiredFiles(folder)).every(isNoted))
-    await note(folder, { manifest, lacking: new Set(), loads: true });
-}
-
 /** Removes what killed transfers have left. */
 async function removeAbandoned(folder: string): Promise<void> {
   if (!existsSync(folder)) return;

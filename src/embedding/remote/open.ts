@@ -115,14 +115,9 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
     close: async () => {},
   });
   const pool = await Pool.open({ workers: WORKERS, start });
-  const { origin, pathname } = server.address;
   const convention: FoundConvention = {
     convention: { pooling: "model", queryPrefix: prefixes.query, passagePrefix: prefixes.text },
-    from: {
-      pooling: `${origin}${pathname}`,
-      queryPrefix: "EMBED_QUERY_PREFIX",
-      passagePrefix: "EMBED_TEXT_PREFIX",
-    },
+    assumed: false,
   };
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.

@@ -72,10 +72,10 @@ export async function recall(ports: Ports, request: RecallRequest) {
     const [{ namespace }] = scopes;
     const like = likeId === undefined ? undefined : await findLike(ports, scopes[0], likeId);
     const embed = (modelVersion: ModelVersion, text: string) =>
-      timer.time("embed", (onBegin) => {
+      timer.time("embed", () => {
         const { accountId: owner } = caller;
         const { deadlineMs } = request;
-        const input = { text, field: "query", owner, deadlineMs, signal, onBegin } as const;
+        const input = { text, field: "query", owner, deadlineMs, signal } as const;
         return ports.modelVersions.embed(modelVersion, input);
       });
     const queriesIn = onceForEach((modelVersion): Query[] => {

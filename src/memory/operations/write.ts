@@ -316,12 +316,12 @@ class Writer<A extends Pick<Answered, "tokens">> {
       deadlineMs: deadlineMs === undefined ? undefined : this.#embedUntilMs,
       ...(signal && { signal }),
     } as const;
-    return this.#timer.time("embed", (onBegin) =>
+    return this.#timer.time("embed", () =>
       mapSome(group, EMBEDDING_MAX, async ({ id, text }) => {
         if (text === undefined) return undefined;
         try {
           if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();
-          return await this.ports.modelVersions.embed(modelVersion, { ...asked, text, onBegin });
+          return await this.ports.modelVersions.embed(modelVersion, { ...asked, text });
         } catch (error) {
           this.#results.set(id, { error: itemError(error) });
           return undefined;

@@ -17,8 +17,7 @@ export type Step = CallStep | SharedStep;
 
 /** The port to the timing of steps. It passes the work's outcome on unchanged. */
 export interface StepTimer<S extends Step = Step> {
-  /** @param work may call its argument when it has waited and begins */
-  time<T>(step: S, work: (onBegin: () => void) => Promise<T>): Promise<T>;
+  time<T>(step: S, work: () => Promise<T>): Promise<T>;
 }
 
 /** RPC that has begun, as metrics and traces see it. */
@@ -34,8 +33,6 @@ export interface EndedCall {
   /** `ok`, or Connect's name of the error. */
   readonly code: string;
   readonly ms: number;
-  /** Undefined for a caller without a living key. */
-  readonly accountId: string | undefined;
 }
 
 /** Receiver of what happens to one RPC while it runs. */
@@ -45,5 +42,4 @@ export interface CallWatcher {
   end(ended: EndedCall): void;
 }
 
-const ignore = () => {};
-export const NO_TIMINGS: StepTimer = { time: (_step, work) => work(ignore) };
+export const NO_TIMINGS: StepTimer = { time: (_step, work) => work() };

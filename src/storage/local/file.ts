@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { failedPrecondition, notWritable } from "../../errors.js";
-import { findDamage } from "./check/check-file.js";
+import { findDamage } from "./find-damage.js";
 
 export const FILE = "recalld.mdb";
 export const LOCK = `${FILE}-lock`;
@@ -14,8 +14,6 @@ export const RESTORING = "restoring-";
 export const FILE_MODE = 0o600;
 /** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
 const DATABASES_MAX = 32;
-/** Time for checking a file's pages before it is opened. */
-const CHECK_LIMIT_MS = 1_000;
 /** Room that the disk must have before a write is tried, or a database is created. */
 export const ROOM_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */
@@ -32,12 +30,6 @@ export async function removeDrafts(dataDir: string): Promise<void> {
     await rm(join(dataDir, name), { recursive: true, force: true });
 }
 
-interface OpenOptions {
-  readonly readOnly?: boolean;
-  /** Time for checking its pages; its headers and its size are always checked. */
-  readonly checkLimitMs?: number | undefined;
-}
-
 /**
  * Opens an LMDB file that no other process has open; creates it if it does not exist.
  *
@@ -45,10 +37,10 @@ interface OpenOptions {
  */
 export async function openFile(
   path: string,
-  { readOnly = false, checkLimitMs = CHECK_LIMIT_MS }: OpenOptions = {},
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<RootDatabase> {
   const isThere = existsSync(path);
-  const damage = isThere ? findDamage(path, { readOnly, limitMs: checkLimitMs }) : undefined;
+  const damage = isThere ? findDamage(path) : undefined;
   if (damage !== undefined) {
     const advice =
       "restore a backup into an empty folder with recalld-admin restore, see docs/operations.md#restore";

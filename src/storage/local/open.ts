@@ -25,8 +25,6 @@ export interface LocalOptions {
   readonly answer?: Answering | undefined;
   /** Whether a missing database is created; true when left out. */
   readonly creates?: boolean | undefined;
-  /** Time for checking the file for damage before it is opened; at most a second when left out. */
-  readonly checkLimitMs?: number | undefined;
 }
 
 /**
@@ -52,10 +50,10 @@ export async function openLocal(options: LocalOptions): Promise<Storage> {
 }
 
 async function open(options: LocalOptions, release: () => Promise<void>): Promise<Storage> {
-  const { dataDir, checkLimitMs } = options;
+  const { dataDir } = options;
   await removeDrafts(dataDir);
   const path = join(dataDir, FILE);
-  const root = await openFile(path, { checkLimitMs });
+  const root = await openFile(path);
   try {
     const meta: Meta = root.openDB("meta", JSON_VALUES);
     await checkFormat(root, { meta, path });

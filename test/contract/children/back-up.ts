@@ -11,7 +11,7 @@ await log.append({ logId: "i", from: 1, entries });
 // From here on, a file may have a megabyte. A larger one is a full disk to this process.
 execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=1000000"]);
 try {
-  await backUp({ folder, copy: async (path) => copy?.(path), onProgress: () => {} });
+  await backUp({ folder, copy: async (path) => copy?.(path) });
   console.log("taken");
 } catch (error) {
   const { code, message } = error as Error & { code: string };

@@ -1,21 +1,16 @@
 import { chmod, lstat, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { every } from "../../../concurrency/every.js";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { makeFolder } from "../../../make-folder.js";
 import { FILE, FILE_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
-
-const LOOK_MS = 500;
 
 interface BackUpOptions {
   /** Path of the backup's folder, which must not exist. */
   readonly folder: string;
   /** Writes a copy of the database, from a moment after the call, into a new file. */
   copy(path: string): Promise<void>;
-  /** Called now and then with the number of bytes written. */
-  onProgress(bytes: number): void;
 }
 
 /**
@@ -25,7 +20,7 @@ interface BackUpOptions {
  * @throws MemoryError `failed_precondition` when the folder exists, `unavailable` when it cannot be
  * written.
  */
-export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Promise<BackupManifest> {
+export async function backUp({ copy, ...given }: BackUpOptions): Promise<BackupManifest> {
   const folder = resolve(given.folder);
   await expectNone(folder);
   const draft = await draftOf(folder).catch((error) => {
@@ -34,10 +29,7 @@ export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Pro
   try {
     const begunAt = new Date().toISOString();
     const file = join(draft, FILE);
-    // The copy may not have begun.
-    const look = async () => onProgress((await stat(file)).size);
-    const end = every(look, { everyMs: LOOK_MS, onTrouble: () => {} });
-    await copy(file).finally(end);
+    await copy(file);
     await flush(file);
     const found = await lookInto(file);
     await rm(join(draft, LOCK), { force: true });

@@ -26,7 +26,7 @@ export async function compactLocal(dataDir: string): Promise<{ before: number; a
   const release = await claim({ dataDir });
   try {
     await removeDrafts(dataDir);
-    const root = await openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
+    const root = await openFile(path);
     const copy = await openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
     await copy.close();

@@ -3,7 +3,6 @@ import { copyFile, link, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { makeFolder } from "../../../make-folder.js";
-import { findDamage } from "../check/check-file.js";
 import { FILE, RESTORING, removeDrafts } from "../file.js";
 import { claim, isOfOwners } from "../owner/owner.js";
 import { type BackupManifest, checkSum, damaged, flush, readManifest } from "./manifest.js";
@@ -64,8 +63,6 @@ async function restoreInto(
       throw error.code === "ENOENT" ? damaged("is missing") : error;
     });
     await checkSum(file, manifest);
-    const damage = findDamage(file, { readOnly: true, limitMs: Number.POSITIVE_INFINITY });
-    if (damage !== undefined) throw damaged(`was damaged already when it was taken: ${damage}`);
     const problems = await verify(draft);
     await flush(file);
     // A rename would overwrite what a server had created here before this process owned the folder.
