@@ -53,15 +53,16 @@ export class LocalAccounts implements Accounts {
     // No other call runs between the look at what is left and the charge, so this is exact.
     const written = reading(() => this.#accounts.get(accountId));
     if (written === undefined || !holds(written, keyHash)) return false;
-    if (written.callsLeft - this.charges.unwrittenOf(accountId, written) < calls) return false;
-    this.charges.add(accountId, calls);
+    if (written.callsLeft - this.charges.unwrittenOf(written) < calls) return false;
+    this.charges.add(written, calls);
     return true;
   }
 
   async refund(accountId: string, calls = 1): Promise<void> {
-    const account = reading(() => this.#find(accountId));
-    const refunded = account && Math.min(calls, account.callsLimit - account.callsLeft);
-    if (refunded !== undefined && refunded > 0) this.charges.add(accountId, -refunded);
+    const written = reading(() => this.#accounts.get(accountId));
+    if (written === undefined) return;
+    const refunded = Math.min(calls, written.callsLimit - this.#current(written).callsLeft);
+    if (refunded > 0) this.charges.add(written, -refunded);
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
@@ -114,7 +115,7 @@ export class LocalAccounts implements Accounts {
 
   #current(written: ChargedAccount): Account {
     const { group, ...account } = withLivingKeys(written);
-    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(account.id, written) };
+    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(written) };
   }
 
   /** Finds an account as it is written. */
