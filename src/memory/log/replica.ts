@@ -69,7 +69,7 @@ export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryInde
  * One process's view of one log: indexes of vectors, words and fields that have applied the log up to a number.
  * Several processes may hold replicas of one log; they share nothing but the log.
  */
-export class Replica {
+export class Replica implements Searchable {
   /** Called for every entry once it is applied here. */
   onApplied: (entry: Entry<"head">) => void = () => {};
   /** Number of calls that use it now; a replica in use is never closed. */
@@ -82,6 +82,7 @@ export class Replica {
   readonly closed: Promise<void>;
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
+  readonly searches = new Set<Change[]>();
 
   readonly #index: Index;
   readonly #superseded: SupersededIndex;
@@ -90,8 +91,6 @@ export class Replica {
   /** When memories expire, and the latest time of those that were removed. */
   readonly #expiries = new NumberHeap();
   #expiredMs = Number.NEGATIVE_INFINITY;
-  readonly #searches = new Set<Change[]>();
-  readonly #searchable: Searchable;
   readonly #restoration: Restoration;
   #isRestored = false;
   /** Resolves when all that has expired is removed; undefined if that does not take long. */
@@ -116,7 +115,7 @@ export class Replica {
 
   constructor(
     readonly logId: string,
-    private readonly options: ReplicaOptions,
+    readonly options: ReplicaOptions,
   ) {
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
@@ -137,22 +136,6 @@ export class Replica {
       remove: (sequences) => this.#removeLiving(sequences),
     });
     this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
-    this.#searchable = {
-      ...options,
-      logId,
-      searches: this.#searches,
-      current: () => this.current(),
-      applied: () => this.applied,
-      guard: async (work) => {
-        const found = await this.#guard(work);
-        // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
-        // ended, whose index is emptied.
-        if (this.broken) throw failed();
-        if (this.hasEnded) throw new LogEndedError();
-        return found;
-      },
-      sources: (includeSuperseded) => this.#sources(includeSuperseded),
-    };
   }
 
   /** True if the clock was ahead for a while, so that memories were removed which have not expired: a new replica must replace it. */
@@ -201,7 +184,7 @@ export class Replica {
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
   searching<T>(work: (search: Search) => Promise<T>): Promise<T> {
-    return searching(this.#searchable, work);
+    return searching(this, work);
   }
 
   /**
@@ -240,7 +223,7 @@ export class Replica {
     return this.#index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
-  async #sources(includeSuperseded: boolean): Promise<Sources> {
+  async sources(includeSuperseded: boolean): Promise<Sources> {
     await this.#expire();
     const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
     const indexes = [this.#index, ...layers.map(({ index }) => index)];
@@ -338,7 +321,7 @@ export class Replica {
     const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
-    for (const search of this.#searches) {
+    for (const search of this.searches) {
       if (search.length <= CHANGES_MAX) search.push(...changes);
     }
     this.#superseded.supersede(superseded);
@@ -360,6 +343,15 @@ export class Replica {
     // `Indexes.wipe` waits for the files before a delete is answered, and fails if this has failed.
     this.#index.remove(sequences).catch((error) => this.options.onTrouble?.(error));
   }
+
+  readonly guard = async <T>(work: Promise<T>): Promise<T> => {
+    const found = await this.#guard(work);
+    // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
+    // ended, whose index is emptied.
+    if (this.broken) throw failed();
+    if (this.hasEnded) throw new LogEndedError();
+    return found;
+  };
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {
     try {
