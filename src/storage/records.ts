@@ -36,8 +36,8 @@ export class StoredClaims implements Claims {
     return existing === undefined || existing.owner === owner;
   }
 
-  release(claim: Parameters<Claims["release"]>[0]): Promise<void> {
-    return this.claims.remove(claim);
+  release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
+    return this.claims.remove({ id, owner });
   }
 }
 
