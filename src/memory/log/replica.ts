@@ -1,12 +1,14 @@
 import { coalesce } from "../../concurrency/coalesce.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { NumberHeap } from "../../number-heap.js";
-import type { Index, IndexRow } from "../ports/index.js";
+import type { Gap, Index, IndexRow, RestoredIndex } from "../ports/index.js";
 import {
   type Dropped,
   type Entry,
+  entryAt,
   forgottenBy,
   isEnd,
+  isMemory,
   type Lost,
   type Moved,
   type Sequenced,
@@ -25,12 +27,14 @@ import {
   searching,
 } from "../search/search.js";
 import { SupersededIndex, supersedingAndExpiring } from "../search/superseded-index.js";
-import { fetchAll } from "../versions/fetch.js";
-import { CLOCK_BACK_MS, noteEnd, Restoration } from "./restoration.js";
+import { fetchAll, fetchShown, shownOf } from "../versions/fetch.js";
+import { allEntries } from "./walk.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 256;
+/** Entries read at a time to complete what files hold. */
+const RESTORE_MANY = 512;
 /** Entries that a replica may lack for an append through it to be quick. */
 const NEAR_MANY = 512;
 
@@ -39,16 +43,16 @@ const EXPIRED_AT_ONCE = 256;
 /** Memory that the time of one takes, in bytes. */
 const EXPIRY_BYTES = 16;
 
+/** Time that the clock may be set back without an index being built again: less is hardly seen. */
+const CLOCK_BACK_MS = 1_000;
+
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
 /** Error of a replica whose log has ended: its name may have a new log. */
 export class LogEndedError extends Error {
   override readonly name = "LogEndedError";
-
-  constructor() {
-    super("the log has ended");
-  }
+  override readonly message = "the log has ended";
 }
 
 export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
@@ -69,7 +73,7 @@ export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryInde
  * One process's view of one log: indexes of vectors, words and fields that have applied the log up to a number.
  * Several processes may hold replicas of one log; they share nothing but the log.
  */
-export class Replica {
+export class Replica implements Searchable {
   /** Called for every entry once it is applied here. */
   onApplied: (entry: Entry<"head">) => void = () => {};
   /** Number of calls that use it now; a replica in use is never closed. */
@@ -82,6 +86,7 @@ export class Replica {
   readonly closed: Promise<void>;
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
+  readonly searches = new Set<Change[]>();
 
   readonly #index: Index;
   readonly #superseded: SupersededIndex;
@@ -90,9 +95,12 @@ export class Replica {
   /** When memories expire, and the latest time of those that were removed. */
   readonly #expiries = new NumberHeap();
   #expiredMs = Number.NEGATIVE_INFINITY;
-  readonly #searches = new Set<Change[]>();
-  readonly #searchable: Searchable;
-  readonly #restoration: Restoration;
+  /** What was read from files, which is read once. */
+  #restored: { readonly stored: RestoredIndex | undefined } | undefined;
+  /** Number of the last entry that the files cover, once the log has confirmed their marks. */
+  #restoredUpto: number | undefined;
+  /** Memories that were removed from the files, and whose removal was not read in the log yet. */
+  readonly #unconfirmed = new Set<number>();
   #isRestored = false;
   /** Resolves when all that has expired is removed; undefined if that does not take long. */
   #expiring: Promise<void> | undefined;
@@ -116,7 +124,7 @@ export class Replica {
 
   constructor(
     readonly logId: string,
-    private readonly options: ReplicaOptions,
+    readonly options: ReplicaOptions,
   ) {
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
@@ -125,34 +133,7 @@ export class Replica {
     this.#index.onLost = () => {
       this.broken = true;
     };
-    this.#restoration = new Restoration({
-      ...options,
-      logId,
-      index: this.#index,
-      onRead: (entries) => {
-        this.#checkBuilding();
-        options.onCaughtUp?.(entries);
-      },
-      guard: (work) => this.#guard(work),
-      remove: (sequences) => this.#removeLiving(sequences),
-    });
     this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
-    this.#searchable = {
-      ...options,
-      logId,
-      searches: this.#searches,
-      current: () => this.current(),
-      applied: () => this.applied,
-      guard: async (work) => {
-        const found = await this.#guard(work);
-        // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
-        // ended, whose index is emptied.
-        if (this.broken) throw failed();
-        if (this.hasEnded) throw new LogEndedError();
-        return found;
-      },
-      sources: (includeSuperseded) => this.#sources(includeSuperseded),
-    };
   }
 
   /** True if the clock was ahead for a while, so that memories were removed which have not expired: a new replica must replace it. */
@@ -201,7 +182,7 @@ export class Replica {
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
   searching<T>(work: (search: Search) => Promise<T>): Promise<T> {
-    return searching(this.#searchable, work);
+    return searching(this, work);
   }
 
   /**
@@ -240,7 +221,7 @@ export class Replica {
     return this.#index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
-  async #sources(includeSuperseded: boolean): Promise<Sources> {
+  async sources(includeSuperseded: boolean): Promise<Sources> {
     await this.#expire();
     const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
     const indexes = [this.#index, ...layers.map(({ index }) => index)];
@@ -290,24 +271,88 @@ export class Replica {
 
   /**
    * Begins where the indexes' files end, if they were made of this log. Until then it has applied nothing: a store that
-   * was applied behind an unfinished restoration would be read and added again.
+   * was applied behind an unfinished restoration would be read and added again. If reading the log fails, the next call
+   * goes on where this one ended.
    */
   async #restore(): Promise<void> {
-    const upto = await this.#restoration.begin();
-    for await (const some of supersedingAndExpiring(this.options, this.logId, upto)) {
+    this.#restoredUpto ??= await this.#restoreFiles();
+    for (let { gap } = this.#index; gap !== undefined; { gap } = this.#index) {
+      await this.#fill(gap);
+      await this.options.clock.yield();
+    }
+    for await (const some of supersedingAndExpiring(this.options, this.logId, this.#restoredUpto)) {
       for (const { sequence, expiresAtMs } of some) {
         if (expiresAtMs !== undefined) this.#expiries.add(sequence, expiresAtMs);
       }
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
     }
-    this.#applied = upto;
+    this.#applied = this.#restoredUpto;
     this.#isRestored = true;
   }
 
-  /** Returns whether the log confirmed the index's files; if not, it is read again from its start. */
+  /** Fills the index from its files; returns the number of the last entry that they cover, 0 if the log does not confirm them. */
+  async #restoreFiles(): Promise<number> {
+    const { log, clock, timer = NO_TIMINGS } = this.options;
+    this.#restored ??= { stored: await timer.time("restore", () => this.#guard(this.#index.restore())) };
+    const { stored } = this.#restored;
+    if (stored === undefined) return 0;
+    // While the clock was ahead, the files lost what has not expired.
+    let isOfLog = stored.expiredMs <= clock.wallMs() + CLOCK_BACK_MS;
+    for (const { sequence, opId } of isOfLog ? stored.marks : []) {
+      isOfLog &&= (await entryAt(log, this.logId, sequence))?.opId === opId;
+    }
+    if (!isOfLog) {
+      await this.#index.reset();
+      return 0;
+    }
+    for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
+    // Some of the files may be older than the others.
+    const { applied, upto } = stored;
+    const range = { logId: this.logId, from: applied + 1, upto, limit: RESTORE_MANY, what: "head" } as const;
+    for await (const entries of allEntries(log, range)) {
+      this.#removeLiving(entries.flatMap(({ entry }) => forgottenBy(entry) ?? []));
+      await clock.yield();
+    }
+    return upto;
+  }
+
+  /** Fills a gap with some of the memories that live in it. */
+  async #fill({ part, after, upto }: Gap): Promise<void> {
+    const { logId } = this;
+    const limit = Math.min(RESTORE_MANY, upto - after);
+    const what = part === "words" ? "text" : "vectors";
+    const { entries } = await this.options.log.read({ logId, from: after + 1, limit, what });
+    await this.#noteEnd();
+    const rows: IndexRow[] = [];
+    for (const { sequence, entry } of await shownOf(this.options, { logId }, entries.filter(isMemory))) {
+      if (!("vectors" in entry)) rows.push({ sequence, memory: entry });
+      else if (this.#index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
+    }
+    this.#checkBuilding();
+    this.options.onCaughtUp?.(entries.length);
+    await this.#index.fill(rows, entries.at(-1)?.sequence ?? upto);
+  }
+
+  /** Notes the end of the log, some entries of which were read: what is behind them may have erased some of them before. */
+  async #noteEnd(): Promise<void> {
+    const last = await this.options.log.last(this.logId);
+    if (last !== undefined) this.#index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
+  }
+
+  /**
+   * Returns, at the end of the log, whether what was removed from the index's files is not shown by the log either:
+   * otherwise the database is an older copy of itself, and is read again from its start.
+   */
   async #isConfirmed(): Promise<boolean> {
-    if (await this.#restoration.end()) return true;
+    const sequences = [...this.#unconfirmed];
+    let isOlder = false;
+    for await (const shown of fetchShown(this.options, { logId: this.logId, sequences, what: "head" })) {
+      isOlder = shown.length > 0;
+      if (isOlder) break;
+    }
+    this.#unconfirmed.clear();
+    if (!isOlder) return true;
     // First: what is stored while the index is emptied is read from the log, too.
     this.#applied = 0;
     await this.#guard(this.#index.reset());
@@ -338,7 +383,7 @@ export class Replica {
     const adding = this.#index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
-    for (const search of this.#searches) {
+    for (const search of this.searches) {
       if (search.length <= CHANGES_MAX) search.push(...changes);
     }
     this.#superseded.supersede(superseded);
@@ -356,10 +401,19 @@ export class Replica {
 
   #removeLiving(sequences: readonly number[]): void {
     if (sequences.length === 0) return;
-    this.#restoration.confirm(sequences);
+    for (const sequence of sequences) this.#unconfirmed.delete(sequence);
     // `Indexes.wipe` waits for the files before a delete is answered, and fails if this has failed.
     this.#index.remove(sequences).catch((error) => this.options.onTrouble?.(error));
   }
+
+  readonly guard = async <T>(work: Promise<T>): Promise<T> => {
+    const found = await this.#guard(work);
+    // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
+    // ended, whose index is emptied.
+    if (this.broken) throw failed();
+    if (this.hasEnded) throw new LogEndedError();
+    return found;
+  };
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {
     try {
@@ -387,7 +441,7 @@ export class Replica {
         what: "all",
       });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
-      if (!complete) await noteEnd(this.options.log, this.logId, this.#index);
+      if (!complete) await this.#noteEnd();
       // Reading many of them has held the main thread for some time already.
       if (entries.length > READ_FEW) await this.options.clock.yield();
       await this.apply(entries);

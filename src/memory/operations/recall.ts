@@ -1,13 +1,15 @@
 import { mapSome } from "../../concurrency/map-some.js";
+import { byteLengthOf } from "../ports/bounds.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding } from "../ports/embedder.js";
+import type { Projected } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
-import type { JsonObject } from "../requests/metadata.js";
+import { type JsonObject, METADATA_BYTES_MAX } from "../requests/metadata.js";
 import { scopesOf } from "../requests/namespace.js";
 import {
   parseFields,
@@ -19,17 +21,20 @@ import {
   type RecencyRequest,
   TOP_K_MAX,
 } from "../requests/recall-options.js";
-import { type Placed, RECENCY_CANDIDATES } from "../search/place.js";
-import { shownOf } from "../versions/fetch.js";
+import { TEXT_BYTES_MAX } from "../requests/text.js";
+import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js";
+import { type Shown, shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
-import { fill } from "./recall/fill.js";
-import { bestOf, type Found } from "./recall/found.js";
-import { type NeighborsFields, parseNeighbors } from "./recall/neighbors.js";
+import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
 import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
 const FOUND_AT_ONCE = 80;
+/** Bytes of the texts and metadata of an answer. So many plain results fit, however long they are. */
+export const RECALL_BYTES_MAX = TOP_K_MAX * (TEXT_BYTES_MAX + METADATA_BYTES_MAX);
+/** Results whose neighbors are looked for at a time. */
+const RESULTS_AT_ONCE = 4;
 
 /** A recall as the contract has it; times are milliseconds since 1970. */
 export interface RecallRequest extends PaidRequest, QuestionFields {
@@ -61,7 +66,7 @@ export interface RecallRequest extends PaidRequest, QuestionFields {
 export async function recall(ports: Ports, request: RecallRequest) {
   const { caller, timer = NO_TIMINGS } = request;
   const asked = parse(ports, request);
-  const { texts, scopes, likeId, topK, maxTokens, neighbors, includeSuperseded } = asked;
+  const { texts, scopes, likeId, topK, maxTokens, neighbors } = asked;
   // All of them before anything else: what the caller may not read leaves no trace.
   for (const { namespace } of scopes) {
     await authorize(ports.quota, caller, { writes: false, namespace });
@@ -95,8 +100,9 @@ export async function recall(ports: Ports, request: RecallRequest) {
     const { results: fit, omitted } = fitting(found, asked);
     // A plain answer always has room.
     const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
-    const filling = { maxTokens, neighbors, logs, includeSuperseded, signal };
-    const filled = isBounded ? await fill(ports, fit, filling) : { results: fit, shortened: undefined };
+    const filled = isBounded
+      ? await fill(ports, fit, { asked, logs, signal })
+      : { results: fit, shortened: undefined };
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const considered = fit.length > 0 ? undefined : consideredIn(logs, asked);
@@ -108,6 +114,27 @@ export async function recall(ports: Ports, request: RecallRequest) {
 }
 
 type Asked = ReturnType<typeof parse>;
+
+export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
+  /** Id of the memory that superseded it. */
+  readonly supersededBy?: string | undefined;
+  /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
+  readonly words?: number | undefined;
+  /** Reasons for its place, as the contract has them. */
+  readonly explanation?:
+    | (Pick<Placed, "rank" | "matched" | "recency"> & {
+        readonly weight: number;
+        readonly fit?: number | undefined;
+      })
+    | undefined;
+  /** Place among several queries of the one that it fits best. */
+  readonly queryIndex?: number | undefined;
+  /** Its namespace, in a recall of several. */
+  readonly namespace?: string | undefined;
+  /** Memories created just before and after it, each the oldest first; undefined if none were asked for. */
+  readonly before?: readonly Shown[] | undefined;
+  readonly after?: readonly Shown[] | undefined;
+}
 
 /** Parses all of a recall before anything is charged or read. */
 function parse(ports: Ports, request: RecallRequest) {
@@ -258,4 +285,69 @@ function fitting(results: readonly Found[], { minFit, explain }: Asked) {
     .filter((each) => !fits(each))
     .map(({ entry, score, words = 0 }) => ({ id: entry.id, score, words, fit: fitOf({ score, words }) }));
   return { results: results.filter(fits), omitted: explain ? omitted : undefined };
+}
+
+/** Merges what several searches found into the `limit` best, best first; of equals, the older comes first. */
+function bestOf(found: readonly Found[], limit: number): Found[] {
+  const best = new Map<string, Found>();
+  for (const each of found.toSorted((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry))) {
+    // Two queries may find the same memory: the better place counts.
+    if (!best.has(each.entry.id)) best.set(each.entry.id, each);
+  }
+  return [...best.values()].slice(0, limit);
+}
+
+/**
+ * Fills an answer with results, best first, each followed by its neighbors, the nearest first. It ends before the
+ * first text that it has no budget for.
+ */
+async function fill(
+  ports: Ports,
+  results: readonly Found[],
+  { asked, logs, signal }: Pick<Searching, "asked" | "signal"> & { readonly logs: readonly Searched[] },
+): Promise<{ results: readonly Found[]; shortened?: true }> {
+  const { maxTokens = Number.POSITIVE_INFINITY, neighbors, includeSuperseded } = asked;
+  let [tokens, bytes] = [0, 0];
+  /** True once a memory did not fit: the answer ends before it, even if a later one is shorter. */
+  let isFull = false as boolean;
+  /** Takes a memory in; true if it fits. The first one always does. */
+  const take = (memory: Projected["text"]) => {
+    if (isFull) return false;
+    const isFirst = bytes === 0;
+    tokens += memory.tokens;
+    bytes += byteLengthOf(memory);
+    isFull = !isFirst && (tokens > maxTokens || bytes > RECALL_BYTES_MAX);
+    return !isFull;
+  };
+  const logOf = ({ namespace }: Found) =>
+    logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
+  const filled: Found[] = [];
+  const values = new ValuesAt(neighbors?.same);
+  const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
+  for (let at = 0; at < results.length && !isFull; at += atOnce) {
+    signal.throwIfAborted();
+    const some = results.slice(at, at + atOnce);
+    const beside =
+      neighbors &&
+      (await mapSome(some, RESULTS_AT_ONCE, (found) =>
+        findNeighbors({ ...ports, logId: logOf(found), includeSuperseded, values }, found, neighbors),
+      ));
+    for (const [i, found] of some.entries()) {
+      if (!take(found.entry)) break;
+      const { before = [], after = [] } = beside?.[i] ?? {};
+      const kept = new Set(nearestFirst(before, after).filter((each) => take(each)));
+      filled.push({
+        ...found,
+        ...(neighbors && neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
+        ...(neighbors && neighbors.after > 0 && { after: after.filter((each) => kept.has(each)) }),
+      });
+    }
+  }
+  return { results: filled, ...(isFull && { shortened: true }) };
+}
+
+function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {
+  const length = Math.max(before.length, after.length);
+  const pairs = Array.from({ length }, (_, i) => [before.at(-1 - i), after[i]]);
+  return pairs.flat().filter((each) => each !== undefined);
 }

@@ -11,7 +11,7 @@ import { eachValue, type See } from "./filter-path.js";
 import { finderOf } from "./find-bytes.js";
 import type { JsonObject } from "./metadata.js";
 
-/** Code units from here on are not in the order of the code points that they belong to. */
+/** Code units from here to there stand in pairs for the code points above all others. */
 const SURROGATES_FROM = 0xd800;
 const SURROGATES_TO = 0xe000;
 
@@ -80,19 +80,10 @@ function orderTester({ op, than }: { op: Order; than: string | number }): (value
     if (op === "lt") return (value) => typeof value === "number" && value < than;
     return (value) => typeof value === "number" && value <= than;
   }
-  const isAfter = isPlain(than)
-    ? (value: string) => value > than
-    : (value: string) => compareText(value, than) > 0;
-  if (op === "gt") return (value) => typeof value === "string" && isAfter(value);
-  if (op === "lte") return (value) => typeof value === "string" && !isAfter(value);
-  if (op === "gte") return (value) => typeof value === "string" && (value === than || isAfter(value));
-  return (value) => typeof value === "string" && value !== than && !isAfter(value);
-}
-
-/** True if JavaScript's own order of a text and any other is that of their code points. */
-function isPlain(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= SURROGATES_FROM) return false;
-  return true;
+  if (op === "gt") return (value) => typeof value === "string" && compareText(value, than) > 0;
+  if (op === "gte") return (value) => typeof value === "string" && compareText(value, than) >= 0;
+  if (op === "lt") return (value) => typeof value === "string" && compareText(value, than) < 0;
+  return (value) => typeof value === "string" && compareText(value, than) <= 0;
 }
 
 /** Compares texts by their code points, which is the order of their bytes in UTF-8 as well. */

@@ -1,17 +1,9 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
-import {
-  type EventOrder,
-  type Happened,
-  type Index,
-  type Indexes,
-  type Selection,
-  shareOf,
-} from "../ports/index.js";
+import { type EventOrder, type Happened, type Index, type Selection, shareOf } from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
-import type { SecondaryIndexes } from "../ports/secondary-indexes.js";
+import type { DomainPorts } from "../ports/ports.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -59,20 +51,17 @@ export interface Change {
 /** A replica as a search sees it. */
 export interface Searchable {
   readonly logId: string;
-  readonly log: Pick<Log, "fetch">;
-  readonly secondaryIndexes: Pick<SecondaryIndexes, "locate">;
-  readonly clock: Clock;
-  readonly indexes: Indexes;
+  readonly options: Pick<DomainPorts, "log" | "secondaryIndexes" | "clock" | "indexes">;
   /** For each running search, the changes since it began. */
   readonly searches: Set<Change[]>;
-  /** Returns the number of the last entry that its indexes have. */
-  applied(): number;
+  /** Number of the last entry that its indexes have. */
+  readonly applied: number;
   /** Catches up with the log. */
   current(): Promise<void>;
   /** Finds them without what has expired by now. */
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
-  guard<T>(work: Promise<T>): Promise<T>;
+  readonly guard: <T>(work: Promise<T>) => Promise<T>;
 }
 
 /** Indexes that are searched together: of the living memories, and of superseded ones if they are wanted. */
@@ -82,27 +71,21 @@ export interface Sources {
   mean(): Promise<MeanCosine>;
 }
 
-/** Memories that a search may show: others' superseded ones are hidden if left out. */
-interface Showing {
+export interface SearchOptions {
+  /** True if superseded memories may be shown, too. */
   readonly includeSuperseded?: boolean | undefined;
-}
-
-interface Timed {
   readonly timer?: StepTimer<CallStep> | undefined;
-}
-
-export interface SelectOptions extends Showing, Timed {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface MatchWordsOptions extends Showing, Timed {
+export interface MatchWordsOptions extends SearchOptions {
   readonly text: string;
   readonly among?: Selection | undefined;
   /** Number of memories that the caller wants. */
   readonly wanted?: number | undefined;
 }
 
-export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">, Ranking, Showing, Timed {
+export interface BestOptions extends Pick<Query, "vectors" | "among">, Ranking, SearchOptions {
   /** Promise of `matchWords`, if words count as well; the vectors are searched meanwhile. */
   readonly wordMatches?: Promise<WordMatches> | undefined;
 }
@@ -145,34 +128,34 @@ export class Search {
     private readonly searchable: Searchable,
     private readonly changes: readonly Change[],
   ) {
-    this.#log = watched(searchable.log, this.#missing);
+    this.#log = watched(searchable.options.log, this.#missing);
   }
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
-  select({ condition }: Pick<Filter, "condition">, options: SelectOptions = {}): Promise<Selection> {
+  select({ condition }: Pick<Filter, "condition">, options: SearchOptions = {}): Promise<Selection> {
     const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
     return timer.time("filter", async () => {
       const ids = await this.#locate(condition);
       const { indexes } = await this.#sources({ includeSuperseded });
       signal?.throwIfAborted();
-      const selected = await this.searchable.guard(
-        this.searchable.indexes.select(indexes, { condition, ids }),
-      );
+      const { guard, options: ports } = this.searchable;
+      const selected = await guard(ports.indexes.select(indexes, { condition, ids }));
       return selected.with(await this.#replacedIn(selected, { condition, includeSuperseded }));
     });
   }
 
   /** Counts all memories that it may show. */
-  async size(showing: Showing): Promise<number> {
+  async size(showing: SearchOptions): Promise<number> {
     const { indexes } = await this.#sources(showing);
     return indexes.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Lists the first of the memories that it selected in the order of their event times. */
-  async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
+  async inEventOrder(selection: Selection, order: EventOrder, showing: SearchOptions): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);
-    return this.searchable.guard(this.searchable.indexes.inEventOrder(indexes, selection, order));
+    const { guard, options } = this.searchable;
+    return guard(options.indexes.inEventOrder(indexes, selection, order));
   }
 
   /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
@@ -183,7 +166,8 @@ export class Search {
     wanted = WORD_CANDIDATES,
     ...showing
   }: MatchWordsOptions): Promise<WordMatches> {
-    const { indexes: all, guard } = this.searchable;
+    const { guard } = this.searchable;
+    const { indexes: all } = this.searchable.options;
     return timer.time("words", async () => {
       const { indexes, mean } = await this.#sources(showing);
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
@@ -242,7 +226,7 @@ export class Search {
     return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
   }
 
-  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
+  #sources({ includeSuperseded = false }: SearchOptions): Promise<Sources> {
     return this.searchable.sources(includeSuperseded);
   }
 
@@ -252,12 +236,12 @@ export class Search {
     for (const { field, test } of testsOf(condition)) {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
-    const { secondaryIndexes, logId } = this.searchable;
+    const { logId, options } = this.searchable;
     const found = await mapSome([...ids], LOCATE_MANY, async (id) => {
-      return [id, await secondaryIndexes.locate({ logId, id: String(id) })] as const;
+      return [id, await options.secondaryIndexes.locate({ logId, id: String(id) })] as const;
     });
     // Another process may just have stored one of them.
-    if (found.some(([, at = 0]) => at > this.searchable.applied())) await this.searchable.current();
+    if (found.some(([, at = 0]) => at > this.searchable.applied)) await this.searchable.current();
     return () => {
       const replaced = this.changes.filter(({ how }) => how === "replaced");
       const newer = new Map(replaced.map(({ target, by }) => [target, by]));
@@ -286,7 +270,7 @@ export class Search {
   }
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
-  async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
+  async #lastVersions(isFound: (sequence: number) => boolean, showing: SearchOptions): Promise<number[]> {
     const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
@@ -307,7 +291,7 @@ export class Search {
   }
 
   /** True if a memory that was found may still be shown. */
-  #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
+  #isShown(sequence: number, { includeSuperseded = false }: SearchOptions): boolean {
     const isHidden = ({ target, how }: Change) => target === sequence && how === "superseded";
     return includeSuperseded || !this.changes.some(isHidden);
   }
@@ -326,8 +310,8 @@ export class Search {
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
       const { isExact, ...shown } = await this.#searchShown(query, { limit });
       const { indexes } = await this.#sources(query);
-      const { guard, indexes: all } = this.searchable;
-      const times = await guard(all.eventTimesOf(indexes, [...shown.nearby.keys()]));
+      const { guard, options } = this.searchable;
+      const times = await guard(options.indexes.eventTimesOf(indexes, [...shown.nearby.keys()]));
       const found = { ...shown, times, recency, wanted, minScore };
       const nearby = candidatesInTime(found, { isAll: !isExact || shown.nearby.size < limit });
       if (nearby !== undefined) return { ...found, nearby };
@@ -336,10 +320,11 @@ export class Search {
 
   /** Finds the memories nearest to a query that may be shown. */
   async #searchShown(
-    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among" | "signal"> & Showing,
+    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among"> & SearchOptions,
     { limit, spare }: Pick<Query, "limit" | "spare">,
   ) {
-    const { logId, clock, guard } = this.searchable;
+    const { logId, guard } = this.searchable;
+    const { clock } = this.searchable.options;
     const { indexes } = await this.#sources(showing);
     const before = errorOf(indexes);
     const query = { vectors, among, signal, limit, spare };

@@ -14,7 +14,7 @@ import {
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid, type MemoryError, ofItem } from "../../errors.js";
 import type { NamespaceDetails } from "../../memory/operations/get-namespace.js";
-import type { Found } from "../../memory/operations/recall/found.js";
+import type { Found } from "../../memory/operations/recall.js";
 import type { BatchMemory } from "../../memory/operations/store-batch.js";
 import type { MemoryRequest, StoredMemory } from "../../memory/operations/store-item.js";
 import type { Result } from "../../memory/operations/write.js";

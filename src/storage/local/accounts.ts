@@ -1,7 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
 import { answersTo, type Key, livingKeys } from "../../accounts/key.js";
-import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError } from "../../errors.js";
 import { type ChargedAccount, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
@@ -53,15 +52,16 @@ export class LocalAccounts implements Accounts {
     // No other call runs between the look at what is left and the charge, so this is exact.
     const written = reading(() => this.#accounts.get(accountId));
     if (written === undefined || !holds(written, keyHash)) return false;
-    if (written.callsLeft - this.charges.unwrittenOf(accountId, written) < calls) return false;
-    this.charges.add(accountId, calls);
+    if (written.callsLeft - this.charges.unwrittenOf(written) < calls) return false;
+    this.charges.add(written, calls);
     return true;
   }
 
   async refund(accountId: string, calls = 1): Promise<void> {
-    const account = reading(() => this.#find(accountId));
-    const refunded = account && Math.min(calls, account.callsLimit - account.callsLeft);
-    if (refunded !== undefined && refunded > 0) this.charges.add(accountId, -refunded);
+    const written = reading(() => this.#accounts.get(accountId));
+    if (written === undefined) return;
+    const refunded = Math.min(calls, written.callsLimit - this.#current(written).callsLeft);
+    if (refunded > 0) this.charges.add(written, -refunded);
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
@@ -114,7 +114,7 @@ export class LocalAccounts implements Accounts {
 
   #current(written: ChargedAccount): Account {
     const { group, ...account } = withLivingKeys(written);
-    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(account.id, written) };
+    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(written) };
   }
 
   /** Finds an account as it is written. */
@@ -147,70 +147,4 @@ function holds({ keys }: Account, keyHash: string): boolean {
 
 function withLivingKeys<T extends Account>(account: T): T {
   return { ...account, keys: livingKeys(account.keys) };
-}
-
-/** Name of the record in which the secret is kept. No code's hash is so short. */
-const SECRET = "secret";
-
-/** Grants in LMDB. They live for an hour and are few, so the old ones are found by looking at all. */
-export class LocalGrants implements Grants {
-  readonly #grants: Database<StoredGrant, string>;
-  readonly #secrets: Database<string, string>;
-
-  constructor(root: RootDatabase) {
-    this.#grants = root.openDB("grants", { encoding: "json" });
-    this.#secrets = root.openDB("grant-secrets", { encoding: "json" });
-  }
-
-  secret(fresh: string): Promise<string> {
-    return durably(this.#secrets, () => {
-      const existing = this.#secrets.get(SECRET);
-      if (existing === undefined) this.#secrets.putSync(SECRET, fresh);
-      return existing ?? fresh;
-    });
-  }
-
-  async add(grant: Grant): Promise<void> {
-    await durably(this.#grants, () => {
-      this.#removeIf(({ keptUntilMs }) => keptUntilMs <= Date.now());
-      this.#grants.putSync(grant.codeHash, grant);
-    });
-  }
-
-  async find(codeHash: string): Promise<StoredGrant | undefined> {
-    return reading(() => this.#living(codeHash));
-  }
-
-  take({ codeHash, keyId }: Parameters<Grants["take"]>[0]): Promise<boolean> {
-    return durably(this.#grants, () => {
-      const grant = this.#living(codeHash);
-      if (grant === undefined || grant.keyId !== undefined || grant.expiresAtMs <= Date.now()) return false;
-      this.#grants.putSync(codeHash, { ...grant, keyId });
-      return true;
-    });
-  }
-
-  markReplayed(codeHash: string): Promise<StoredGrant | undefined> {
-    return durably(this.#grants, () => {
-      const grant = this.#living(codeHash);
-      if (grant?.keyId === undefined) return grant;
-      const marked = { ...grant, replayed: true };
-      this.#grants.putSync(codeHash, marked);
-      return marked;
-    });
-  }
-
-  async removeOf(accountId: string): Promise<void> {
-    await durably(this.#grants, () => this.#removeIf((grant) => grant.accountId === accountId));
-  }
-
-  #living(codeHash: string): StoredGrant | undefined {
-    const grant = this.#grants.get(codeHash);
-    return grant !== undefined && grant.keptUntilMs > Date.now() ? grant : undefined;
-  }
-
-  #removeIf(isOld: (grant: StoredGrant) => boolean): void {
-    const old = [...this.#grants.getRange()].filter(({ value }) => isOld(value));
-    for (const { key } of old) this.#grants.removeSync(key);
-  }
 }

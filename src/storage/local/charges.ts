@@ -9,43 +9,39 @@ const GROUP_MS = 10;
 export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
 const RETRY_MS = 1_000;
+/** Time after a write from which no read can see the state before it. */
+const SEEN_MS = 1_000;
 
 /** An account as it is written, without the latest charges. */
 export interface ChargedAccount extends Account {
-  /** The last group of charges that `callsLeft` includes; missing before the first one. */
+  /**
+   * The process that has charged it last, and how many calls that process had taken from it by then, less refunded;
+   * missing before the first charge.
+   */
   readonly group?: string | undefined;
-}
-
-/** Calls of some accounts, taken less refunded, that are written in one transaction. */
-class Group {
-  readonly calls = new Map<string, number>();
-  /** Time of the first charge; infinite before it. */
-  sinceMs = Number.POSITIVE_INFINITY;
-  count = 0;
-
-  constructor(readonly id: string) {}
-
-  add(accountId: string, calls: number): void {
-    this.calls.set(accountId, (this.calls.get(accountId) ?? 0) + calls);
-  }
 }
 
 /**
  * Counts charges in memory and writes them in groups, so that no call waits for its charge. Only the process
  * that owns the database may do so, and only if it asks `unwrittenOf` about each account that it reads.
  *
- * Each written account names the last group in it. So it is known of every state of the database, also of
- * one from before a commit or after a failed one, which charges it includes: none counts twice or is missed.
- * Transactions run in the order in which they are queued, and the group of a failed one is written again.
+ * Each written account says how many calls of this process it includes. So it is known of every state of the
+ * database, also of one from before a commit or after a failed one, which charges it includes: none counts twice or
+ * is missed.
  */
 export class Charges {
-  readonly #process = randomBytes(8).toString("hex");
-  #number = 0;
-  /** Calls that are in no transaction yet. */
-  #pending = this.#nextGroup();
-  /** Groups in transactions whose outcome is unknown, oldest first. */
-  #groups: Group[] = [];
-  /** True while a transaction is queued that has not begun: it takes all that is pending when it does. */
+  readonly #process = `${randomBytes(8).toString("hex")}-`;
+  /** Calls that this process has taken from accounts, less refunded; none of accounts that include all of them. */
+  readonly #taken = new Map<string, number>();
+  /** Accounts with charges that may be unwritten. */
+  readonly #changed = new Set<string>();
+  /** Number of charges so far, of those that some transaction has taken, and of those that are written. */
+  #count = 0;
+  #sent = 0;
+  #written = 0;
+  /** Time of the first charge that is not written, or somewhat before. */
+  #sinceMs = 0;
+  /** True while a transaction is queued that has not begun: it takes all charges so far when it does. */
   #queued = false;
   #sending: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -56,21 +52,17 @@ export class Charges {
   }
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
-  unwrittenOf(accountId: string, { group: last }: Pick<ChargedAccount, "group">): number {
-    let unwritten = this.#pending.calls.get(accountId) ?? 0;
-    for (let i = this.#groups.length - 1; i >= 0; i--) {
-      const { id, calls } = this.#groups[i] as Group;
-      if (id === last) break;
-      unwritten += calls.get(accountId) ?? 0;
-    }
-    return unwritten;
+  unwrittenOf(written: ChargedAccount): number {
+    const included = this.#includedIn(written);
+    return (this.#taken.get(written.id) ?? included) - included;
   }
 
   /** Takes calls from an account, or refunds them if the number is negative. */
-  add(accountId: string, calls: number): void {
-    this.#pending.add(accountId, calls);
-    if (this.#pending.count === 0) this.#pending.sinceMs = performance.now();
-    this.#pending.count += Math.abs(calls);
+  add(written: ChargedAccount, calls: number): void {
+    this.#taken.set(written.id, (this.#taken.get(written.id) ?? this.#includedIn(written)) + calls);
+    this.#changed.add(written.id);
+    if (this.#count === this.#written) this.#sinceMs = performance.now();
+    this.#count += Math.abs(calls);
     this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
   }
 
@@ -82,9 +74,8 @@ export class Charges {
    */
   get isBehind(): boolean {
     this.#writes.expectWritable();
-    const { sinceMs } = this.#groups[0] ?? this.#pending;
-    const count = this.#groups.reduce((sum, group) => sum + group.count, this.#pending.count);
-    return count >= BEHIND_CALLS || performance.now() - sinceMs > BEHIND_MS;
+    const unwritten = this.#count - this.#written;
+    return unwritten >= BEHIND_CALLS || (unwritten > 0 && performance.now() - this.#sinceMs > BEHIND_MS);
   }
 
   /**
@@ -93,7 +84,7 @@ export class Charges {
    * @throws MemoryError `unavailable`; it is tried again then.
    */
   async write(): Promise<void> {
-    if (this.#pending.calls.size === 0 && this.#groups.length === 0) return;
+    if (this.#count === this.#written) return;
     this.send();
     await inTime(this.#sending);
   }
@@ -102,7 +93,7 @@ export class Charges {
   send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending.calls.size === 0 || this.#queued) return;
+    if (this.#count === this.#sent || this.#queued) return;
     this.#sending = this.#send();
     // Those who wait for it hear of its failure.
     this.#sending.catch(() => {});
@@ -112,47 +103,48 @@ export class Charges {
   async close(): Promise<void> {
     await this.write().finally(() => {
       clearTimeout(this.#timer);
-      this.#pending.calls.clear();
+      this.#sent = this.#count;
     });
   }
 
   async #send(): Promise<void> {
     this.#queued = true;
-    let group: Group | undefined;
+    const written = new Map<string, number>();
+    let [count, begunMs] = [0, 0];
     try {
       await committed(this.accounts, () => {
-        group = this.#pending;
-        this.#groups.push(group);
         this.#queued = false;
-        this.#pending = this.#nextGroup();
-        for (const accountId of [...group.calls.keys()]) this.#charge(accountId, group);
+        [count, begunMs] = [this.#count, performance.now()];
+        this.#sent = count;
+        for (const accountId of this.#changed) {
+          const taken = this.#taken.get(accountId) as number;
+          const found = this.#find(accountId);
+          written.set(accountId, taken);
+          if (found === undefined) continue;
+          const callsLeft = found.callsLeft - this.unwrittenOf(found);
+          this.accounts.putSync(accountId, { ...found, callsLeft, group: `${this.#process}${taken}` });
+        }
       });
     } catch (error) {
-      if (group !== undefined) this.#takeBack(group);
+      this.#queued = false;
+      this.#sent = this.#written;
       this.#timer ??= setTimeout(() => this.send(), RETRY_MS).unref();
       throw error;
-    } finally {
-      if (group === undefined) this.#queued = false;
-      this.#groups = this.#groups.filter((each) => each !== group);
     }
+    this.#written = Math.max(this.#written, count);
+    this.#sinceMs = begunMs;
+    const unchanged = [...written].filter(([id, taken]) => this.#taken.get(id) === taken);
+    for (const [id] of unchanged) this.#changed.delete(id);
+    setTimeout(() => {
+      for (const [id, taken] of unchanged) {
+        if (!this.#changed.has(id) && this.#taken.get(id) === taken) this.#taken.delete(id);
+      }
+    }, SEEN_MS).unref();
   }
 
-  #nextGroup(): Group {
-    return new Group(`${this.#process}-${++this.#number}`);
-  }
-
-  /** Writes the charges of one account in the present transaction. */
-  #charge(accountId: string, group: Group): void {
-    const found = this.#find(accountId);
-    if (found === undefined) return;
-    // An earlier group that this state does not include has failed, even if that is not known yet.
-    let calls = 0;
-    for (const each of this.#laterThan(found.group)) {
-      calls += each.calls.get(accountId) ?? 0;
-      each.calls.delete(accountId);
-    }
-    group.calls.set(accountId, calls);
-    this.accounts.putSync(accountId, { ...found, callsLeft: found.callsLeft - calls, group: group.id });
+  /** Calls of this process that a state of an account includes. */
+  #includedIn({ group = "" }: ChargedAccount): number {
+    return group.startsWith(this.#process) ? Number(group.slice(this.#process.length)) : 0;
   }
 
   /** Finds an account as it is written; a damaged one cannot be charged either. */
@@ -163,21 +155,5 @@ export class Charges {
       if (error instanceof SyntaxError) return undefined;
       throw error;
     }
-  }
-
-  /** Makes those charges of a failed group pending again that the database does not have. */
-  #takeBack(group: Group): void {
-    this.#pending.sinceMs = Math.min(group.sinceMs, this.#pending.sinceMs);
-    this.#pending.count += group.count;
-    for (const [accountId, calls] of group.calls) {
-      const found = this.#find(accountId);
-      const isMissing = found !== undefined && this.#laterThan(found.group).includes(group);
-      if (isMissing) this.#pending.add(accountId, calls);
-    }
-  }
-
-  /** Returns the groups that a state with this last group does not include. */
-  #laterThan(last: string | undefined): Group[] {
-    return this.#groups.slice(this.#groups.findIndex(({ id }) => id === last) + 1);
   }
 }
