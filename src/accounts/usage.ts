@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
-import { mapSome } from "../concurrency/map-some.js";
+import { type BackgroundOptions, every, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
+import { LOOK_MS, lookingAtAccounts } from "./late-records.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
@@ -55,6 +55,8 @@ export interface Usage {
   /** Reads the account's days that have counts, from the given one on, in order. */
   read(request: { accountId: string; from: string }): Promise<DayUsage[]>;
   remove(accountId: string): Promise<void>;
+  /** Finds the next account that has counts, by id; undefined after the last one. */
+  nextAccount(after: string): Promise<string | undefined>;
 }
 
 /** The day in UTC, such as `2026-11-21`. */
@@ -78,8 +80,6 @@ export async function getUsage(
 
 /** Hours of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
 const WAITING_MAX = 10_000;
-/** Accounts that are looked at at a time. */
-const LOOKED_AT_ONCE = 8;
 
 /**
  * Counts usage in batched writes that no call waits for. A process that is killed loses the last few seconds. These
@@ -94,12 +94,9 @@ export function openUsageCounter(
   /** Counts whose write has begun and may have failed: it is tried again as it is, because it may have been done. */
   let writing: readonly AccountHour[] = [];
   let writes = 0;
-  /** Accounts whose usage was written, and that are not looked at yet. */
-  const written = new Set<string>();
   const write = async () => {
     if (writing.length === 0) return;
     await usage.add(writing, { by, number: writes });
-    for (const { accountId } of writing) written.add(accountId);
     writing = [];
     writes++;
   };
@@ -108,12 +105,13 @@ export function openUsageCounter(
     writing = [...waiting.values()];
     waiting = new Map();
     await write();
-    // Whoever closes an account removes what was written before, and this what was written after that.
-    await mapSome([...written], LOOKED_AT_ONCE, async (accountId) => {
-      if (await options.accounts.isClosed(accountId)) await usage.remove(accountId);
-      written.delete(accountId);
-    });
   };
+  // Whoever closes an account removes what was written before, and this what any process wrote after that.
+  const removeIfClosed = async (accountId: string) => {
+    if (await options.accounts.isClosed(accountId)) await usage.remove(accountId);
+  };
+  const { onTrouble } = options;
+  const endLooking = every(lookingAtAccounts(usage, removeIfClosed), { everyMs: LOOK_MS, onTrouble });
   const background = inBackground(writeAll, options);
   return {
     /** Counts a call that succeeded, with the tokens of its text or query. */
@@ -131,12 +129,15 @@ export function openUsageCounter(
       await background.now();
       return usage.read(request);
     },
-    /** Removes usage like `Usage.remove`. Other processes may write counts later, and remove those of closed accounts. */
+    /** Removes usage like `Usage.remove`. Calls that still run, and other processes, may add counts later. */
     remove: async (accountId: string): Promise<void> => {
       await background.now();
       await usage.remove(accountId);
     },
-    close: () => background.close(),
+    close: async () => {
+      await endLooking();
+      await background.close();
+    },
   };
 }
 

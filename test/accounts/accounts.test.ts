@@ -5,6 +5,7 @@ import { crowdedOut } from "../../src/accounts/changes.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
+import { LOOK_MS } from "../../src/accounts/late-records.js";
 import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -309,7 +310,7 @@ describe("when keys were last used", () => {
 describe("usage", () => {
   const kept: AccountHour[][] = [];
   const add = vi.fn<Usage["add"]>(async (days) => void kept.push([...days]));
-  const usage = { add, read: async () => [], remove: async () => {} };
+  const usage = { add, read: async () => [], remove: async () => {}, nextAccount: async () => undefined };
   const trouble = vi.fn();
   const accounts = { isClosed: async () => false };
   const open = () => openUsageCounter(usage, { accounts, everyMs: EVERY_MS, onTrouble: trouble });
@@ -400,7 +401,11 @@ describe("closing an account", () => {
       {
         add: async (hours) => void written.push(...hours),
         read: async () => [],
-        remove: async () => void written.splice(0),
+        remove: async (id) => {
+          const others = written.filter(({ accountId }) => accountId !== id);
+          written.splice(0, written.length, ...others);
+        },
+        nextAccount: async (after) => written.map(({ accountId }) => accountId).find((id) => id > after),
       },
       {
         accounts: { isClosed: async (id) => closed.has(id) },
@@ -429,7 +434,19 @@ describe("closing an account", () => {
     expect([...grants]).toEqual([]);
     usage.count("acc_a", { call: "recall", tokens: 1 });
     await usage.close();
-    await other.close();
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
     expect(written).toEqual([]);
+    await other.close();
+  });
+
+  it("leaves no usage that a process wrote before it was killed", async () => {
+    const counts = { stores: 1, recalls: 0, tokensStored: 1, tokensQueried: 0 };
+    for (const accountId of ["acc_b", "acc_c"])
+      written.push({ accountId, date: "2026-11-21", hour: 12, ...counts });
+    closed.add("acc_c");
+    const usage = open();
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(written.map(({ accountId }) => accountId)).toEqual(["acc_b"]);
+    await usage.close();
   });
 });

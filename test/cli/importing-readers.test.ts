@@ -231,6 +231,12 @@ it("reads an export of recalld, as it is", async () => {
   expect(await readAll("recalld", await fileOf(exported([HEAD])))).toEqual([]);
 });
 
+it("reads an export of recalld with the blank lines that an editor leaves", async () => {
+  const saved = `${exported([HEAD, LINE, LINE]).replaceAll("\n", "\r\n")}\r\n \n`;
+  const memory = { sourceId: "mem_1", text: "a\nb", metadata: { n: 1 } };
+  expect(await readAll("recalld", await fileOf(saved))).toEqual([memory, memory]);
+});
+
 it.each([
   ["cut off in the middle", exported([HEAD, LINE]).slice(0, -30), /not complete/],
   ["without its last line", `${HEAD}\n${LINE}\n`, /not complete/],

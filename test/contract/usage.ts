@@ -93,5 +93,18 @@ export function usageContract(name: string, make: MakeDatabase): void {
       await usage().remove(accountId);
       expect(await usage().read({ accountId, from: daysAgo(90) })).toEqual([]);
     });
+
+    it("names its accounts one after another", async () => {
+      const [one, two] = [aScope().accountId, aScope().accountId].sort() as [string, string];
+      for (const accountId of [two, one])
+        for (const date of [daysAgo(1), daysAgo(0)]) await add([anHour({ accountId, date, stores: 1 })]);
+      const seen = [];
+      for (let next = await usage().nextAccount(""); next !== undefined; ) {
+        seen.push(next);
+        next = await usage().nextAccount(next);
+      }
+      expect(seen).toEqual([...new Set(seen)].sort());
+      expect(seen).toEqual(expect.arrayContaining([one, two]));
+    });
   });
 }

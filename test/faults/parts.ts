@@ -213,7 +213,8 @@ async function allEnded<T>(work: readonly Promise<T>[]): Promise<T[]> {
 function vitest(path: string, env: Record<string, number>, done: string): Promise<string> {
   const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
   const child = spawn("npx", ["vitest", "run", path], {
-    env: { ...process.env, ...set },
+    // Without it, a file of several projects cannot run: they would have different numbers of workers.
+    env: { ...process.env, BUILDS_BESIDE: "1", ...set },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

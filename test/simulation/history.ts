@@ -105,14 +105,15 @@ export class History {
 
   async storing(
     operation: Storing,
-    work: (bill: Bill<Pick<StoreAnswer, "stored">>) => Promise<StoreAnswer>,
+    work: (bill: Bill<Pick<StoreAnswer, "stored" | "replayed">>) => Promise<StoreAnswer>,
   ): Promise<void> {
     const tried = this.#try(operation);
     if (operation.onSimilar === "supersede") this.#maySupersede(tried.version);
     const texts = [operation.text];
-    // One that keeps a similar memory was embedded, and costs a call.
-    const bill = this.#bills.open(texts, ({ stored }: Pick<StoreAnswer, "stored">) =>
-      stored.outcome !== "KEPT" || operation.onSimilar === "keep" ? texts : [],
+    // One that keeps a similar memory was embedded, and costs a call, unless it repeats what an attempt has kept that
+    // failed, and so was refunded.
+    const bill = this.#bills.open(texts, ({ stored, replayed }: Pick<StoreAnswer, "stored" | "replayed">) =>
+      stored.outcome !== "KEPT" || (operation.onSimilar === "keep" && !replayed) ? texts : [],
     );
     const { stored: answered, superseded = [] } = await work(bill);
     this.#take(tried, answered);

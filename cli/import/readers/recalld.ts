@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { failedPrecondition } from "../../../src/errors.js";
-import { OtherFormatError, type Read, type Source } from "../imported.js";
+import { type Line, OtherFormatError, type Read, type Source } from "../imported.js";
 import { checked, objectOf, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 
 export const FORMAT = "recalld-export";
@@ -34,10 +34,15 @@ function memoryOf(line: string, place: string): Read {
 /** Lists the lines between the first and the last of an export, once all of it has its checksum. */
 async function* linesOf(source: Source, framing: Framing): AsyncGenerator<{ text: string; place: string }> {
   const count = await checkExport(source, framing);
+  let read = 0;
   for await (const line of source.lines()) {
-    if (line.number === 1 || line.number > count + 1) continue;
+    if (isBlank(line) || ++read === 1 || read > count + 1) continue;
     yield { text: "text" in line ? line.text : "", place: `line ${line.number}` };
   }
+}
+
+function isBlank(line: Line): boolean {
+  return "text" in line && line.text.trim() === "";
 }
 
 /** The first and the last line of an export. */
@@ -60,6 +65,8 @@ async function checkExport(source: Source, framing: Framing): Promise<number> {
   let before: string | undefined;
   let lines = 0;
   for await (const line of source.lines()) {
+    // As an editor leaves one at the end.
+    if (isBlank(line)) continue;
     if (before !== undefined) hash.update(before).update("\n");
     else expectHead("text" in line ? line.text : "", framing);
     if ("problem" in line) throw failedPrecondition(`line ${line.number} of the export: ${line.problem}`);

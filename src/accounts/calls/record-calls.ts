@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeidUnboxed } from "typeid-js";
 import { type Background, every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
+import { LOOK_MS, lookingAtAccounts } from "../late-records.js";
 import { type Counts, countsOf, DAY_MS, sum } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "./calls.js";
 
@@ -14,9 +15,6 @@ const RECORD_BYTES = 512;
 const WRITE_MANY = 200;
 /** Age at which a record that could not be written is lost: an erasure waits longer before it looks again. */
 export const LATE_MS = 30_000;
-/** Time between two looks at accounts that have old records, and the number of accounts at each. */
-const PRUNE_MS = 60_000;
-const PRUNED_ACCOUNTS_MAX = 1_000;
 /** Part of an account's limit by which its records may exceed it, about, before the oldest are removed. */
 const EXCESS = 0.1;
 
@@ -39,7 +37,6 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
   #waiting: CallRecord[] = [];
   #bytes = 0;
   readonly #used = new WeakMap<object, Counts>();
-  #pruned = "";
   readonly #writing: Background;
   readonly #endPruning: () => Promise<void>;
 
@@ -49,7 +46,7 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
   ) {
     const { onTrouble } = options;
     this.#writing = inBackground(() => this.#write(), { everyMs: WRITE_MS, onTrouble });
-    this.#endPruning = every(() => this.#prune(), { everyMs: PRUNE_MS, onTrouble });
+    this.#endPruning = every(lookingAtAccounts(calls, this.#prune), { everyMs: LOOK_MS, onTrouble });
   }
 
   /** Limits of the record, and the time of the oldest call that may be in it. */
@@ -123,17 +120,11 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
     return logId === undefined ? call : record;
   };
 
-  /** Removes old records of some accounts, in turn, and all of closed ones: another process added them late. */
-  async #prune(): Promise<void> {
-    for (let accounts = 0; accounts < PRUNED_ACCOUNTS_MAX; accounts++) {
-      const accountId = await this.calls.nextAccount(this.#pruned);
-      this.#pruned = accountId ?? "";
-      if (accountId === undefined) return;
-      if (!(await this.options.accounts.isClosed(accountId))) await this.#pruneOf(accountId);
-      else await this.calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
-      await nextIteration();
-    }
-  }
+  /** Removes an account's old records, and all of a closed one: another process added them late. */
+  readonly #prune = async (accountId: string): Promise<void> => {
+    if (!(await this.options.accounts.isClosed(accountId))) await this.#pruneOf(accountId);
+    else await this.calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
+  };
 
   async #pruneOf(accountId: string): Promise<void> {
     const { max, sinceMs: beforeMs } = this.limits;

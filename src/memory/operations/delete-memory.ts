@@ -3,7 +3,7 @@ import { finish, newErasure } from "../erasure/erase.js";
 import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import type { LogErasure } from "../ports/erasures.js";
-import type { Projected } from "../ports/log.js";
+import { isEnd, type Projected } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
@@ -76,7 +76,10 @@ async function locate(
   { scope, id }: { scope: Scope; id: string },
 ): Promise<MemoryErasure | undefined> {
   const located = await onLiving(ports, scope, async ({ logId }) => {
-    return { logId, sequence: await ports.secondaryIndexes.locate({ logId, id }) };
+    const sequence = await ports.secondaryIndexes.locate({ logId, id });
+    const last = sequence === undefined ? (await ports.log.last(logId))?.entry : undefined;
+    // A log that has moved meanwhile loses what changes in its copy: the memory may be there.
+    return last && isEnd(last) ? undefined : { logId, sequence };
   });
   if (located?.sequence === undefined) return undefined;
   const { logId, sequence } = located;

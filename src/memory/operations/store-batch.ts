@@ -9,7 +9,7 @@ import { authorize } from "../requests/authorize.js";
 import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import { findMemories } from "../versions/fetch.js";
+import { findMemories, lookInNamespace } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import {
   answerByOptions,
@@ -141,8 +141,19 @@ async function findWritten(
   memories: readonly (ParsedMemory & { readonly id: string })[],
   kept: readonly Kept[] = [],
 ): Promise<Map<string, Result<Answered>>> {
-  const logId = await ports.names.find(scope);
-  if (logId === undefined) return new Map();
+  const found = await lookInNamespace(ports.names, scope, {
+    look: (logId) => findWrittenIn(ports, logId, memories, kept),
+    isWhole: (results) => memories.every(({ id }) => "stored" in (results.get(id) ?? {})),
+  });
+  return found ?? new Map();
+}
+
+async function findWrittenIn(
+  ports: Ports,
+  logId: string,
+  memories: readonly (ParsedMemory & { readonly id: string })[],
+  kept: readonly Kept[],
+): Promise<Map<string, Result<Answered>>> {
   const numbers = await ports.secondaryIndexes.findByOperation({
     logId,
     opIds: memories.map(({ id }) => id),

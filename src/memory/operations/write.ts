@@ -19,7 +19,7 @@ import { newMemoryId } from "../requests/id.js";
 import { notInTheFuture } from "../requests/times.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { findMemories } from "../versions/fetch.js";
+import { findMemory, lookInNamespace } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -243,27 +243,49 @@ class Writer<A extends Pick<Answered, "tokens">> {
 
   /** Looks up, before anything is charged or embedded, which items are there already, or are forbidden. */
   async #lookUp(): Promise<void> {
-    const { quota, log, names, secondaryIndexes, clock } = this.ports;
+    const { quota, names } = this.ports;
     const { request, scope, creates } = this.batch;
     const looking = this.#items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
     if (looking.length === 0) return;
-    const logId = await names.find(scope);
-    if (logId === undefined && creates) return;
-    // No charge has proved that the key lives.
-    await quota.verify(request.caller);
-    if (logId === undefined) throw noSuchMemory();
-    const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
-    // Asked after a look: an entry that it has found is written by then.
-    const isOurs = async (id: string) =>
-      this.attempt !== undefined && (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
-    await mapSome(looking, LOOKING_MAX, async ({ id, look }) => {
-      try {
-        const stored = await look?.(view);
-        if (stored !== undefined && !(await isOurs(id))) this.#results.set(id, { stored });
-      } catch (error) {
-        if (!(await isOurs(id))) this.#results.set(id, { error: itemError(error) });
-      }
+    const found = await lookInNamespace(names, scope, {
+      look: async (logId) => {
+        // No charge has proved that the key lives.
+        await quota.verify(request.caller);
+        return mapSome(looking, LOOKING_MAX, (item) => this.#lookAt(item, logId));
+      },
+      isWhole: (outcomes) => outcomes.every((outcome) => outcome === undefined),
     });
+    if (found === undefined && creates) return;
+    if (found === undefined) {
+      await quota.verify(request.caller);
+      throw noSuchMemory();
+    }
+    for (const [i, outcome] of found.entries()) {
+      if (outcome === undefined) continue;
+      const result = "stored" in outcome ? outcome : { error: itemError(outcome.refusal) };
+      this.#results.set((looking[i] as Item<A>).id, result);
+    }
+  }
+
+  /** Looks in one log whether an item is there already, or forbidden; undefined if it is to be written. */
+  async #lookAt(
+    { id, look }: Item<A>,
+    logId: string,
+  ): Promise<{ stored: A } | { refusal: unknown } | undefined> {
+    const { log, secondaryIndexes, clock } = this.ports;
+    const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+    let outcome: { stored: A } | { refusal: unknown };
+    try {
+      const stored = await look?.(view);
+      if (stored === undefined) return undefined;
+      outcome = { stored };
+    } catch (error) {
+      outcome = { refusal: error };
+    }
+    if (this.attempt === undefined) return outcome;
+    // Asked after the look: an entry of an earlier attempt that it has found is written by then.
+    const isOurs = (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
+    return isOurs ? undefined : outcome;
   }
 
   /**
@@ -379,11 +401,12 @@ class Writer<A extends Pick<Answered, "tokens">> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
-      const { logId, existing } = outcome.value;
-      // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists.
+      const { existing } = outcome.value;
+      // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists. Or
+      // only this log has lost it, which has moved.
       if (this.attempt !== undefined && existing.op === "erased") {
-        const found = await findMemories(this.ports, { logId, ids: [existing.id], what: "head" });
-        if (!found.has(existing.id)) throw deletedSince();
+        const found = await findMemory(this.ports, this.batch.scope, existing.id);
+        if (found === undefined) throw deletedSince();
       }
       const { opId, replaces } = existing as Partial<Stored>;
       if (opId === id && replaces !== undefined)

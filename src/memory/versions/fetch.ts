@@ -1,7 +1,7 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
-import type { Scope } from "../ports/names.js";
+import type { Names, Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { isExpired, lastOf, noSuchMemory } from "./current-version.js";
 
@@ -80,26 +80,36 @@ export async function expectMemory(
   return found;
 }
 
-/**
- * Finds the memories of a namespace with these ids, also superseded ones; those that it does not have are left out. A
- * log that moves to another model meanwhile is erased soon: what is missing there is looked for in the next one.
- */
+/** Finds the memories of a namespace with these ids, also superseded ones; those that it does not have are left out. */
 export async function findInNamespace(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   ids: readonly string[],
 ): Promise<Map<string, Shown>> {
-  const found = new Map<string, Shown>();
-  let rest = ids;
-  let looked: string | undefined;
+  const found = await lookInNamespace(ports.names, scope, {
+    look: (logId) => findMemories(ports, { logId, ids, what: "text" }),
+    isWhole: (memories) => ids.every((id) => memories.has(id)),
+  });
+  return found ?? new Map();
+}
+
+/**
+ * Looks for something in a namespace's log; undefined if there is no namespace. A log that moves to another model
+ * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, the copy is looked at.
+ */
+export async function lookInNamespace<T>(
+  names: Pick<Names, "find">,
+  scope: Scope,
+  { look, isWhole }: { look(logId: string): Promise<T>; isWhole(found: T): boolean },
+): Promise<T | undefined> {
+  let logId = await names.find(scope);
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const logId = await ports.names.find(scope);
-    if (logId === looked || logId === undefined) return found;
-    for (const [id, entry] of await findMemories(ports, { logId, ids: rest, what: "text" }))
-      found.set(id, entry);
-    rest = rest.filter((id) => !found.has(id));
-    if (rest.length === 0) return found;
-    looked = logId;
+    if (logId === undefined) return undefined;
+    const found = await look(logId);
+    if (isWhole(found)) return found;
+    const present = await names.find(scope);
+    if (present === logId) return found;
+    logId = present;
   }
   throw unavailable("the namespace moves again and again");
 }

@@ -85,8 +85,7 @@ export class LocalCalls implements Calls {
   }
 
   async nextAccount(after: string): Promise<string | undefined> {
-    const [key] = reading(() => [...this.calls.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
-    return key?.[0];
+    return nextAccountIn(this.calls, after);
   }
 
   #idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): string | undefined {
@@ -105,6 +104,12 @@ export class LocalCalls implements Calls {
       for (const { key } of records) this.calls.removeSync(key);
     });
   }
+}
+
+/** Finds the next account that has records, by id; undefined after the last one. */
+function nextAccountIn(records: Database<unknown, Key>, after: string): string | undefined {
+  const [key] = reading(() => [...records.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
+  return key?.[0];
 }
 
 interface StoredDay extends Omit<DayUsage, "date"> {
@@ -148,6 +153,10 @@ export class LocalUsage implements Usage {
 
   async remove(accountId: string): Promise<void> {
     await durably(this.days, () => this.#forget(accountId, AFTER_ALL));
+  }
+
+  async nextAccount(after: string): Promise<string | undefined> {
+    return nextAccountIn(this.days, after);
   }
 
   #forget(accountId: string, before: string): void {

@@ -67,11 +67,17 @@ export class MongoCalls implements Calls {
     return firstRecent === -1 && some.length === REMOVE_MANY;
   }
 
-  async nextAccount(after: string): Promise<string | undefined> {
-    const next = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
-    const found = await withTimeout(this.calls.findOne({ _id: { $gte: `${after};` } }, next));
-    return found?._id.slice(0, found._id.indexOf(":"));
+  nextAccount(after: string): Promise<string | undefined> {
+    return nextAccountIn(this.calls, after);
   }
+}
+
+/** Finds the next account that has documents, by id; undefined after the last one. */
+async function nextAccountIn<T extends { readonly _id: string }>(documents: Collection<T>, after: string) {
+  const next = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
+  const behind = { _id: { $gte: `${after};` } } as Filter<T>;
+  const found = await withTimeout(documents.findOne(behind, next));
+  return found?._id.slice(0, found._id.indexOf(":"));
 }
 
 /** Range of an account's ids, below that of a record if one is given. */
@@ -120,5 +126,9 @@ export class MongoUsage implements Usage {
 
   async remove(accountId: string): Promise<void> {
     await withTimeout(this.days.deleteMany({ _id: idsFrom(accountId) }));
+  }
+
+  nextAccount(after: string): Promise<string | undefined> {
+    return nextAccountIn(this.days, after);
   }
 }

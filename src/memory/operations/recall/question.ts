@@ -8,7 +8,7 @@ import { vectorsOf } from "../../ports/windows.js";
 import { parseMemoryId } from "../../requests/id.js";
 import { parseText } from "../../requests/text.js";
 import { noSuchMemory } from "../../versions/current-version.js";
-import { findMemories } from "../../versions/fetch.js";
+import { findMemories, lookInNamespace } from "../../versions/fetch.js";
 import type { Ports } from "../ports.js";
 
 /** Maximum number of queries of one recall. */
@@ -49,11 +49,16 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
 export async function findLike(ports: Ports, scope: Scope, id: string) {
-  const logId = await ports.names.find(scope);
-  const found = logId && (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id);
-  if (!found) throw noSuchMemory();
-  const modelVersion = modelVersionOf(logId);
-  return { text: found.text, embedding: { ...asQuery(found), tokens: 0 }, modelVersion };
+  const found = await lookInNamespace(ports.names, scope, {
+    look: async (logId) => ({
+      memory: (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id),
+      modelVersion: modelVersionOf(logId),
+    }),
+    isWhole: ({ memory }) => memory !== undefined,
+  });
+  if (found?.memory === undefined) throw noSuchMemory();
+  const { memory, modelVersion } = found;
+  return { text: memory.text, embedding: { ...asQuery(memory), tokens: 0 }, modelVersion };
 }
 
 /** Narrows a condition to all memories but one. */
