@@ -192,6 +192,25 @@ describe("the limits of one port", () => {
     expect(await ask1(port, "/b")).toBe("GET /b over 1.1");
   });
 
+  it("calls that many sessions send together are taken of one session after another, and all answered", async () => {
+    let [inThis, most] = [0, 0];
+    const port = await serve({}, (_request, response) => {
+      for (const endMs = performance.now() + 4; performance.now() < endMs; );
+      most = Math.max(most, ++inThis);
+      setImmediate(() => {
+        inThis = 0;
+      });
+      response.end("done");
+    });
+    const sessions = Array.from({ length: 10 }, () => dial(port));
+    await Promise.all(sessions.map((session) => ask2(session, "/a")));
+    most = 0;
+    const answers = sessions.flatMap((session) => Array.from({ length: 10 }, () => ask2(session, "/b")));
+    expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
+    // What one has sent is read in one go.
+    expect(most).toBeLessThanOrEqual(10 + 1);
+  });
+
   it("a session that has made many calls may send no more frames for nothing later", async () => {
     const port = await serve();
     const socket = connect(port, "127.0.0.1");

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
+import { IterationTime } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
@@ -49,6 +50,9 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
+/** Time of an iteration of the event loop in which streams and sessions begin before sessions wait for their turn. */
+const ITERATION_MS_MAX = 3;
+
 interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
@@ -66,6 +70,11 @@ interface OpenSession {
 /** Open HTTP/2 sessions of a server, each held to its limits. */
 export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
+  /** Those whose bytes Node reads as they come. The others wait for their turn. */
+  readonly #read = new Set<Http2Session>();
+  /** What waits for its turn, by owner. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #time = new IterationTime(ITERATION_MS_MAX);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Buckets(OVERHEAD_RATE);
   readonly #timer = setInterval(() => {
@@ -83,6 +92,12 @@ export class Http2Sessions {
     return this.#resets.waitMs(owner) <= 0 && this.#overhead.waitMs(owner) <= 0;
   }
 
+  /** Calls back at once, or in its turn if the time of this iteration of the event loop is over. */
+  begin(owner: string, goOn: () => void): void {
+    if (this.#time.isOver()) this.#wait(owner, goOn);
+    else goOn();
+  }
+
   accept(session: Http2Session, owner: string): void {
     const open: OpenSession = {
       streams: new Set(),
@@ -94,7 +109,11 @@ export class Http2Sessions {
       owner,
     };
     this.#sessions.set(session, open);
-    session.once("close", () => this.#sessions.delete(session));
+    this.#read.add(session);
+    session.once("close", () => {
+      this.#sessions.delete(session);
+      this.#read.delete(session);
+    });
     session.on("timeout", () =>
       open.streams.size === 0 ? session.close() : askForLife(session, this.limits),
     );
@@ -110,6 +129,7 @@ export class Http2Sessions {
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
+    if (this.#time.isOver()) this.#pauseAll();
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
@@ -130,7 +150,7 @@ export class Http2Sessions {
       if (bytes === null || open.tinyFrames <= TINY_FRAMES_MAX) return push(bytes, ...rest);
       if (open.tinyFrames === TINY_FRAMES_MAX + 1) {
         // Else it would read on for 2 MiB, two hundred thousand frames, in this iteration of the event loop.
-        (session.socket as Socket & { _handle?: { readStop(): void } })._handle?.readStop();
+        handleOf(session)?.readStop();
         setImmediate(() => this.#countOverhead(session, open));
       }
       return false;
@@ -154,6 +174,44 @@ export class Http2Sessions {
   stop(): void {
     clearInterval(this.#timer);
   }
+
+  /**
+   * Reads no session until its turn comes. Node would read one after another in this iteration, each of which may begin
+   * a thousand streams: a thousand sessions held the main thread for a minute.
+   */
+  #pauseAll(): void {
+    for (const session of this.#read) {
+      handleOf(session)?.readStop();
+      const { owner } = this.#sessions.get(session) as OpenSession;
+      this.#wait(owner, () => {
+        if (session.destroyed || isEnding(session)) return;
+        // What others of its address have sent meanwhile was too much.
+        if (!this.admits(owner)) return endSession(session);
+        this.#read.add(session);
+        handleOf(session)?.readStart();
+      });
+    }
+    this.#read.clear();
+  }
+
+  #wait(owner: string, goOn: () => void): void {
+    if (this.#waiting.size === 0) setImmediate(this.#goOn);
+    const own = this.#waiting.get(owner);
+    if (own === undefined) this.#waiting.set(owner, [goOn]);
+    else own.push(goOn);
+  }
+
+  /** Lets one go on in each iteration, of the owners in turn. */
+  readonly #goOn = (): void => {
+    for (const [owner, own] of this.#waiting) {
+      const goOn = own.shift();
+      this.#waiting.delete(owner);
+      if (own.length > 0) this.#waiting.set(owner, own);
+      if (this.#waiting.size > 0) setImmediate(this.#goOn);
+      goOn?.();
+      break;
+    }
+  };
 
   /** Counts what a session has sent for nothing; one whose owner has sent too much is ended. */
   #countOverhead(session: Http2Session, open: OpenSession): void {
@@ -181,6 +239,11 @@ export class Http2Sessions {
     this.counts.cutOff.request += 1;
     endSession(session);
   }
+}
+
+/** What Node reads a session by, for which it has no other way to pause; undefined once it is destroyed. */
+function handleOf({ socket }: Http2Session) {
+  return (socket as { _handle?: { readStart(): void; readStop(): void } } | undefined)?._handle;
 }
 
 /** True if a stream's request has not arrived as a whole. */

@@ -194,9 +194,10 @@ export class OnePortServer extends Server {
     // A lone "P" may become POST as well.
     const tells = (head: Buffer) => protocolOf(head) !== undefined;
     this.#readHead(socket, tells, (head) => {
-      this.#unopened.delete(remoteOf(socket));
-      if (protocolOf(head) === "http2") this.#openSession(socket);
-      else this.#openHttp1(socket);
+      if (protocolOf(head) === "http1") return this.#openHttp1(socket);
+      // Nobody else listens to one of TLS while it waits.
+      socket.on("error", () => socket.destroy());
+      return this.#sessions.begin(this.#proxies.ownerOf(socket), () => this.#openSession(socket));
     });
   }
 
@@ -234,6 +235,7 @@ export class OnePortServer extends Server {
   }
 
   #openHttp1(socket: Socket): void {
+    this.#unopened.delete(remoteOf(socket));
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
     readInPieces(socket, takeListener(socket, "data"));
@@ -241,6 +243,8 @@ export class OnePortServer extends Server {
   }
 
   #openSession(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#unopened.delete(remoteOf(socket));
     if (!this.#sessions.admits(this.#proxies.ownerOf(socket))) {
       this.counts.refused.address += 1;
       cutSocket(socket);
