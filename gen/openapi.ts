@@ -478,10 +478,9 @@ export const openapi: Record<string, unknown> = {
             "name": "filter",
             "in": "query",
             "required": false,
-            "description": "Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter.",
+            "description": "Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter. It is JSON in a string.",
             "schema": {
-              "type": "string",
-              "contentMediaType": "application/json"
+              "type": "string"
             }
           },
           {
@@ -1203,47 +1202,67 @@ export const openapi: Record<string, unknown> = {
                   }
                 },
                 "additionalProperties": false,
-                "allOf": [
-                  {
-                    "oneOf": [
-                      {
-                        "required": [
-                          "ids"
-                        ],
-                        "properties": {
-                          "ids": {
-                            "type": "array",
-                            "minItems": 1
+                "not": {
+                  "anyOf": [
+                    {
+                      "allOf": [
+                        {
+                          "required": [
+                            "ids"
+                          ],
+                          "properties": {
+                            "ids": {
+                              "type": "array",
+                              "minItems": 1
+                            }
+                          }
+                        },
+                        {
+                          "required": [
+                            "filter"
+                          ],
+                          "properties": {
+                            "filter": {
+                              "type": "object",
+                              "minProperties": 1
+                            }
                           }
                         }
-                      },
-                      {
-                        "required": [
-                          "filter"
-                        ],
-                        "properties": {
-                          "filter": {
-                            "type": "object",
-                            "minProperties": 1
+                      ]
+                    },
+                    {
+                      "allOf": [
+                        {
+                          "not": {
+                            "required": [
+                              "ids"
+                            ],
+                            "properties": {
+                              "ids": {
+                                "type": "array",
+                                "minItems": 1
+                              }
+                            }
+                          }
+                        },
+                        {
+                          "not": {
+                            "required": [
+                              "filter"
+                            ],
+                            "properties": {
+                              "filter": {
+                                "type": "object",
+                                "minProperties": 1
+                              }
+                            }
                           }
                         }
-                      }
-                    ]
-                  },
-                  {
-                    "anyOf": [
-                      {
-                        "required": [
-                          "filter"
-                        ],
-                        "properties": {
-                          "filter": {
-                            "type": "object"
-                          }
-                        }
-                      },
-                      {
-                        "not": {
+                      ]
+                    },
+                    {
+                      "allOf": [
+                        {
                           "required": [
                             "dry_run"
                           ],
@@ -1252,11 +1271,23 @@ export const openapi: Record<string, unknown> = {
                               "const": true
                             }
                           }
+                        },
+                        {
+                          "not": {
+                            "required": [
+                              "filter"
+                            ],
+                            "properties": {
+                              "filter": {
+                                "type": "object"
+                              }
+                            }
+                          }
                         }
-                      }
-                    ]
-                  }
-                ]
+                      ]
+                    }
+                  ]
+                }
               },
               "example": {
                 "ids": [
@@ -1410,47 +1441,67 @@ export const openapi: Record<string, unknown> = {
                   }
                 },
                 "additionalProperties": false,
-                "allOf": [
-                  {
-                    "oneOf": [
-                      {
-                        "required": [
-                          "ids"
-                        ],
-                        "properties": {
-                          "ids": {
-                            "type": "array",
-                            "minItems": 1
+                "not": {
+                  "anyOf": [
+                    {
+                      "allOf": [
+                        {
+                          "required": [
+                            "ids"
+                          ],
+                          "properties": {
+                            "ids": {
+                              "type": "array",
+                              "minItems": 1
+                            }
+                          }
+                        },
+                        {
+                          "required": [
+                            "filter"
+                          ],
+                          "properties": {
+                            "filter": {
+                              "type": "object",
+                              "minProperties": 1
+                            }
                           }
                         }
-                      },
-                      {
-                        "required": [
-                          "filter"
-                        ],
-                        "properties": {
-                          "filter": {
-                            "type": "object",
-                            "minProperties": 1
+                      ]
+                    },
+                    {
+                      "allOf": [
+                        {
+                          "not": {
+                            "required": [
+                              "ids"
+                            ],
+                            "properties": {
+                              "ids": {
+                                "type": "array",
+                                "minItems": 1
+                              }
+                            }
+                          }
+                        },
+                        {
+                          "not": {
+                            "required": [
+                              "filter"
+                            ],
+                            "properties": {
+                              "filter": {
+                                "type": "object",
+                                "minProperties": 1
+                              }
+                            }
                           }
                         }
-                      }
-                    ]
-                  },
-                  {
-                    "anyOf": [
-                      {
-                        "required": [
-                          "filter"
-                        ],
-                        "properties": {
-                          "filter": {
-                            "type": "object"
-                          }
-                        }
-                      },
-                      {
-                        "not": {
+                      ]
+                    },
+                    {
+                      "allOf": [
+                        {
                           "required": [
                             "dry_run"
                           ],
@@ -1459,37 +1510,53 @@ export const openapi: Record<string, unknown> = {
                               "const": true
                             }
                           }
-                        }
-                      }
-                    ]
-                  },
-                  {
-                    "anyOf": [
-                      {
-                        "required": [
-                          "metadata"
-                        ],
-                        "properties": {
-                          "metadata": {
-                            "type": "object",
-                            "minProperties": 1
+                        },
+                        {
+                          "not": {
+                            "required": [
+                              "filter"
+                            ],
+                            "properties": {
+                              "filter": {
+                                "type": "object"
+                              }
+                            }
                           }
                         }
-                      },
-                      {
-                        "required": [
-                          "remove"
-                        ],
-                        "properties": {
-                          "remove": {
-                            "type": "array",
-                            "minItems": 1
+                      ]
+                    },
+                    {
+                      "allOf": [
+                        {
+                          "not": {
+                            "required": [
+                              "metadata"
+                            ],
+                            "properties": {
+                              "metadata": {
+                                "type": "object",
+                                "minProperties": 1
+                              }
+                            }
+                          }
+                        },
+                        {
+                          "not": {
+                            "required": [
+                              "remove"
+                            ],
+                            "properties": {
+                              "remove": {
+                                "type": "array",
+                                "minItems": 1
+                              }
+                            }
                           }
                         }
-                      }
-                    ]
-                  }
-                ]
+                      ]
+                    }
+                  ]
+                }
               },
               "example": {
                 "ids": [
@@ -2673,10 +2740,9 @@ export const openapi: Record<string, unknown> = {
             "name": "filter",
             "in": "query",
             "required": false,
-            "description": "Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty.",
+            "description": "Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty. It is JSON in a string.",
             "schema": {
-              "type": "string",
-              "contentMediaType": "application/json"
+              "type": "string"
             }
           }
         ],
@@ -5014,9 +5080,9 @@ export const openapi: Record<string, unknown> = {
           "namespace"
         ],
         "additionalProperties": false,
-        "allOf": [
-          {
-            "not": {
+        "not": {
+          "anyOf": [
+            {
               "allOf": [
                 {
                   "required": [
@@ -5040,8 +5106,8 @@ export const openapi: Record<string, unknown> = {
                 }
               ]
             }
-          }
-        ]
+          ]
+        }
       },
       "OnConflict": {
         "type": "string",
@@ -5343,9 +5409,9 @@ export const openapi: Record<string, unknown> = {
           "text"
         ],
         "additionalProperties": false,
-        "allOf": [
-          {
-            "not": {
+        "not": {
+          "anyOf": [
+            {
               "allOf": [
                 {
                   "required": [
@@ -5369,8 +5435,8 @@ export const openapi: Record<string, unknown> = {
                 }
               ]
             }
-          }
-        ]
+          ]
+        }
       },
       "StoreBatchResponse": {
         "type": "object",
@@ -6232,9 +6298,9 @@ export const openapi: Record<string, unknown> = {
           "id"
         ],
         "additionalProperties": false,
-        "allOf": [
-          {
-            "not": {
+        "not": {
+          "anyOf": [
+            {
               "allOf": [
                 {
                   "required": [
@@ -6258,8 +6324,8 @@ export const openapi: Record<string, unknown> = {
                 }
               ]
             }
-          }
-        ]
+          ]
+        }
       },
       "UpdateMemoryResponse": {
         "type": "object",
@@ -6368,47 +6434,67 @@ export const openapi: Record<string, unknown> = {
           "namespace"
         ],
         "additionalProperties": false,
-        "allOf": [
-          {
-            "oneOf": [
-              {
-                "required": [
-                  "ids"
-                ],
-                "properties": {
-                  "ids": {
-                    "type": "array",
-                    "minItems": 1
+        "not": {
+          "anyOf": [
+            {
+              "allOf": [
+                {
+                  "required": [
+                    "ids"
+                  ],
+                  "properties": {
+                    "ids": {
+                      "type": "array",
+                      "minItems": 1
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "filter"
+                  ],
+                  "properties": {
+                    "filter": {
+                      "type": "object",
+                      "minProperties": 1
+                    }
                   }
                 }
-              },
-              {
-                "required": [
-                  "filter"
-                ],
-                "properties": {
-                  "filter": {
-                    "type": "object",
-                    "minProperties": 1
+              ]
+            },
+            {
+              "allOf": [
+                {
+                  "not": {
+                    "required": [
+                      "ids"
+                    ],
+                    "properties": {
+                      "ids": {
+                        "type": "array",
+                        "minItems": 1
+                      }
+                    }
+                  }
+                },
+                {
+                  "not": {
+                    "required": [
+                      "filter"
+                    ],
+                    "properties": {
+                      "filter": {
+                        "type": "object",
+                        "minProperties": 1
+                      }
+                    }
                   }
                 }
-              }
-            ]
-          },
-          {
-            "anyOf": [
-              {
-                "required": [
-                  "filter"
-                ],
-                "properties": {
-                  "filter": {
-                    "type": "object"
-                  }
-                }
-              },
-              {
-                "not": {
+              ]
+            },
+            {
+              "allOf": [
+                {
                   "required": [
                     "dry_run"
                   ],
@@ -6417,11 +6503,23 @@ export const openapi: Record<string, unknown> = {
                       "const": true
                     }
                   }
+                },
+                {
+                  "not": {
+                    "required": [
+                      "filter"
+                    ],
+                    "properties": {
+                      "filter": {
+                        "type": "object"
+                      }
+                    }
+                  }
                 }
-              }
-            ]
-          }
-        ]
+              ]
+            }
+          ]
+        }
       },
       "DeleteMemoriesResponse": {
         "type": "object",
@@ -6528,47 +6626,67 @@ export const openapi: Record<string, unknown> = {
           "namespace"
         ],
         "additionalProperties": false,
-        "allOf": [
-          {
-            "oneOf": [
-              {
-                "required": [
-                  "ids"
-                ],
-                "properties": {
-                  "ids": {
-                    "type": "array",
-                    "minItems": 1
+        "not": {
+          "anyOf": [
+            {
+              "allOf": [
+                {
+                  "required": [
+                    "ids"
+                  ],
+                  "properties": {
+                    "ids": {
+                      "type": "array",
+                      "minItems": 1
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "filter"
+                  ],
+                  "properties": {
+                    "filter": {
+                      "type": "object",
+                      "minProperties": 1
+                    }
                   }
                 }
-              },
-              {
-                "required": [
-                  "filter"
-                ],
-                "properties": {
-                  "filter": {
-                    "type": "object",
-                    "minProperties": 1
+              ]
+            },
+            {
+              "allOf": [
+                {
+                  "not": {
+                    "required": [
+                      "ids"
+                    ],
+                    "properties": {
+                      "ids": {
+                        "type": "array",
+                        "minItems": 1
+                      }
+                    }
+                  }
+                },
+                {
+                  "not": {
+                    "required": [
+                      "filter"
+                    ],
+                    "properties": {
+                      "filter": {
+                        "type": "object",
+                        "minProperties": 1
+                      }
+                    }
                   }
                 }
-              }
-            ]
-          },
-          {
-            "anyOf": [
-              {
-                "required": [
-                  "filter"
-                ],
-                "properties": {
-                  "filter": {
-                    "type": "object"
-                  }
-                }
-              },
-              {
-                "not": {
+              ]
+            },
+            {
+              "allOf": [
+                {
                   "required": [
                     "dry_run"
                   ],
@@ -6577,37 +6695,53 @@ export const openapi: Record<string, unknown> = {
                       "const": true
                     }
                   }
-                }
-              }
-            ]
-          },
-          {
-            "anyOf": [
-              {
-                "required": [
-                  "metadata"
-                ],
-                "properties": {
-                  "metadata": {
-                    "type": "object",
-                    "minProperties": 1
+                },
+                {
+                  "not": {
+                    "required": [
+                      "filter"
+                    ],
+                    "properties": {
+                      "filter": {
+                        "type": "object"
+                      }
+                    }
                   }
                 }
-              },
-              {
-                "required": [
-                  "remove"
-                ],
-                "properties": {
-                  "remove": {
-                    "type": "array",
-                    "minItems": 1
+              ]
+            },
+            {
+              "allOf": [
+                {
+                  "not": {
+                    "required": [
+                      "metadata"
+                    ],
+                    "properties": {
+                      "metadata": {
+                        "type": "object",
+                        "minProperties": 1
+                      }
+                    }
+                  }
+                },
+                {
+                  "not": {
+                    "required": [
+                      "remove"
+                    ],
+                    "properties": {
+                      "remove": {
+                        "type": "array",
+                        "minItems": 1
+                      }
+                    }
                   }
                 }
-              }
-            ]
-          }
-        ]
+              ]
+            }
+          ]
+        }
       },
       "UpdateMemoriesResponse": {
         "type": "object",
@@ -7690,9 +7824,9 @@ export const openapi: Record<string, unknown> = {
           }
         },
         "additionalProperties": false,
-        "allOf": [
-          {
-            "not": {
+        "not": {
+          "anyOf": [
+            {
               "allOf": [
                 {
                   "required": [
@@ -7715,12 +7849,10 @@ export const openapi: Record<string, unknown> = {
                   }
                 }
               ]
-            }
-          },
-          {
-            "anyOf": [
-              {
-                "not": {
+            },
+            {
+              "allOf": [
+                {
                   "required": [
                     "grace_seconds"
                   ],
@@ -7729,25 +7861,25 @@ export const openapi: Record<string, unknown> = {
                       "type": "integer"
                     }
                   }
-                }
-              },
-              {
-                "required": [
-                  "replaces"
-                ],
-                "properties": {
-                  "replaces": {
-                    "type": "string",
-                    "minLength": 1
+                },
+                {
+                  "not": {
+                    "required": [
+                      "replaces"
+                    ],
+                    "properties": {
+                      "replaces": {
+                        "type": "string",
+                        "minLength": 1
+                      }
+                    }
                   }
                 }
-              }
-            ]
-          },
-          {
-            "anyOf": [
-              {
-                "not": {
+              ]
+            },
+            {
+              "allOf": [
+                {
                   "required": [
                     "replaces"
                   ],
@@ -7757,28 +7889,30 @@ export const openapi: Record<string, unknown> = {
                       "minLength": 1
                     }
                   }
-                }
-              },
-              {
-                "properties": {
-                  "access": {
-                    "enum": [
-                      "KEY_ACCESS_UNSPECIFIED",
-                      "KEY_ACCESS_FULL",
-                      null
-                    ]
-                  },
-                  "namespace": {
-                    "enum": [
-                      "",
-                      null
-                    ]
+                },
+                {
+                  "not": {
+                    "properties": {
+                      "access": {
+                        "enum": [
+                          "KEY_ACCESS_UNSPECIFIED",
+                          "KEY_ACCESS_FULL",
+                          null
+                        ]
+                      },
+                      "namespace": {
+                        "enum": [
+                          "",
+                          null
+                        ]
+                      }
+                    }
                   }
                 }
-              }
-            ]
-          }
-        ]
+              ]
+            }
+          ]
+        }
       },
       "CreateKeyResponse": {
         "type": "object",
@@ -7940,9 +8074,9 @@ export const openapi: Record<string, unknown> = {
           }
         },
         "additionalProperties": false,
-        "allOf": [
-          {
-            "not": {
+        "not": {
+          "anyOf": [
+            {
               "allOf": [
                 {
                   "required": [
@@ -7966,8 +8100,8 @@ export const openapi: Record<string, unknown> = {
                 }
               ]
             }
-          }
-        ]
+          ]
+        }
       },
       "Error": {
         "type": "object",
@@ -8013,8 +8147,7 @@ export const openapi: Record<string, unknown> = {
                 },
                 "value": {
                   "type": "string",
-                  "contentEncoding": "base64",
-                  "description": "The message in Protobuf's binary form."
+                  "description": "The message in Protobuf's binary form, in base64 without padding."
                 },
                 "debug": {
                   "description": "The same as JSON: `field_violations` names fields, `reason` is a constant."
@@ -8071,8 +8204,7 @@ export const openapi: Record<string, unknown> = {
                 },
                 "value": {
                   "type": "string",
-                  "contentEncoding": "base64",
-                  "description": "The message in Protobuf's binary form."
+                  "description": "The message in Protobuf's binary form, in base64 without padding."
                 },
                 "debug": {
                   "description": "The same as JSON: `field_violations` names fields, `reason` is a constant."
@@ -8208,6 +8340,7 @@ export const openapi: Record<string, unknown> = {
           "WWW-Authenticate": {
             "description": "Always `Bearer`.",
             "schema": {
+              "type": "string",
               "const": "Bearer"
             }
           }
@@ -9979,6 +10112,7 @@ export const openapi: Record<string, unknown> = {
           "WWW-Authenticate": {
             "description": "Always `Bearer`.",
             "schema": {
+              "type": "string",
               "const": "Bearer"
             }
           }

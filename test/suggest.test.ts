@@ -11,6 +11,10 @@ test.each([
   ["minScore", FIELDS, "min_score"],
   ["qeury", FIELDS, "query"],
   ["name_spaces", FIELDS, "namespace"],
+  // Swapped neighbors are one slip, not two.
+  ["tpo_k", FIELDS, "top_k"],
+  ["mdoe", FIELDS, "mode"],
+  ["txet", ["text", "ttl"], "text"],
   ["mod", FIELDS, "mode"],
   ["limit", FIELDS, undefined],
   ["", FIELDS, undefined],

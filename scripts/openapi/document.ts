@@ -116,8 +116,13 @@ function isRepeatable({ name }: DescMethod): boolean {
   return REPEATABLE.includes(name);
 }
 
-/** An object in a query is its JSON. Described as an object, clients would send each of its keys as a parameter. */
-const JSON_TEXT: Schema = { type: "string", contentMediaType: "application/json" };
+/**
+ * An object in a query is its JSON. Described as an object, clients would send each of its keys as a parameter; with a
+ * `contentMediaType`, some would send it as a file.
+ */
+function asJsonText({ description }: Schema): Schema {
+  return { type: "string", description: `${description} It is JSON in a string.` };
+}
 
 /** A call at its path of REST: fields in path and query, or all that the path does not name in the body. */
 function byRoute(
@@ -129,12 +134,12 @@ function byRoute(
   const parameters: Schema[] = method.input.fields
     .filter((field) => !hasBody || isInPath(field))
     .map((field) => {
-      const { description, ...schema } = fieldSchema(field);
+      const described = fieldSchema(field);
       const place = isInPath(field) ? "path" : "query";
       const required = place === "path" || isRequired(field);
       const example = EXAMPLES[method.name]?.request[field.name];
-      const written = place === "query" && schema.type === "object" ? JSON_TEXT : schema;
-      return { name: field.name, in: place, required, description, schema: written, example };
+      const { description, ...schema } = described.type === "object" ? asJsonText(described) : described;
+      return { name: field.name, in: place, required, description, schema, example };
     });
   if (isRepeatable(method)) parameters.push(IDEMPOTENCY_KEY);
   const { responses, ...operation } = common(method, { on: "rest", failures });

@@ -325,7 +325,7 @@ const HEADERS = {
     description: "Seconds to wait before trying again.",
     schema: { type: "integer", minimum: 0 },
   },
-  "WWW-Authenticate": { description: "Always `Bearer`.", schema: { const: "Bearer" } },
+  "WWW-Authenticate": { description: "Always `Bearer`.", schema: { type: "string", const: "Bearer" } },
   Allow: { description: "The methods that are served.", schema: { type: "string" } },
 };
 
@@ -345,8 +345,8 @@ const ERROR = {
           type: { type: "string", description: "Such as `google.rpc.BadRequest` or `google.rpc.ErrorInfo`." },
           value: {
             type: "string",
-            contentEncoding: "base64",
-            description: "The message in Protobuf's binary form.",
+            // With a `contentEncoding`, clients would expect padding, which Connect leaves out.
+            description: "The message in Protobuf's binary form, in base64 without padding.",
           },
           debug: {
             description: "The same as JSON: `field_violations` names fields, `reason` is a constant.",

@@ -11,7 +11,7 @@ import {
   field as rulesExtension,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentOf } from "./contract.js";
-import { CONDITIONS, elementPatternOf, patternOf } from "./patterns.js";
+import { elementPatternOf, patternOf, REFUSED } from "./patterns.js";
 
 export type Schema = Record<string, unknown>;
 
@@ -94,7 +94,7 @@ export function propertiesOf(message: DescMessage, fields: readonly DescField[])
     ...(required.length > 0 && { required }),
     // An unknown field is an error; answers may gain fields.
     ...(asked && { additionalProperties: false }),
-    ...(message.name in CONDITIONS && { allOf: CONDITIONS[message.name] }),
+    ...(message.name in REFUSED && { not: { anyOf: REFUSED[message.name] } }),
   };
 }
 

@@ -46,11 +46,15 @@ export class Plans {
   get(name: string): Plan {
     const plan = this.#plans.get(name);
     if (plan !== undefined) return plan;
-    throw failedPrecondition(
-      `there is no plan ${JSON.stringify(name)} here; there are ${this.names.join(", ")}`,
-      { reason: "PLAN_UNKNOWN" },
-    );
+    // It reaches callers, whom the other plans do not concern.
+    throw unknownPlan(name, "the operator must assign another");
   }
+}
+
+function unknownPlan(name: string, hint: string): MemoryError {
+  return failedPrecondition(`there is no plan ${JSON.stringify(name)} here; ${hint}`, {
+    reason: "PLAN_UNKNOWN",
+  });
 }
 
 /**
@@ -63,6 +67,7 @@ export async function setPlan(
   { accounts, plans }: { accounts: Pick<Accounts, "change">; plans: Plans },
   { accountId, plan }: { accountId: string; plan: string },
 ): Promise<void> {
+  if (!plans.names.includes(plan)) throw unknownPlan(plan, `there are ${plans.names.join(", ")}`);
   const { name, calls } = plans.get(plan);
   if (await changePlan(accounts, { accountId, plan: name, callsLimit: calls })) return;
   throw new MemoryError("not_found", `there is no account ${JSON.stringify(accountId)}`, {

@@ -266,7 +266,7 @@ it("an account of a plan that was taken away is told so", async () => {
   try {
     const refused = await protocol(second).call("GetAccount", {}, { key });
     expect(refused).toMatchObject({ code: "failed_precondition", reason: "PLAN_UNKNOWN" });
-    expect(refused.message).toBe('there is no plan "gold" here; there are free');
+    expect(refused.message).toBe('there is no plan "gold" here; the operator must assign another');
   } finally {
     await second.stop();
   }

@@ -347,6 +347,21 @@ describe("the Model Context Protocol at /mcp", () => {
       const transport = overHttp({ url: server.url, key, query: "?namspace=x" });
       await expect(connect(transport)).rejects.toThrow(/namspace/);
     });
+
+    it("is refused at once where the address has one that there cannot be", async () => {
+      const { key } = await signUp(server.url);
+      for (const query of ["?namespace=", "?namespace=a%20", "?namespace=a%0Ab"])
+        await expect(connect(overHttp({ url: server.url, key, query }))).rejects.toThrow(/namespace/);
+    });
+
+    it("is a string, as for the API", async () => {
+      const { call } = await open();
+      const { isError, text } = await call("memory_recall", { query: "a", namespace: 5 });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringContaining("namespace is a number; send a string"),
+      ]);
+    });
   });
 
   it("offers search and fetch in the shapes that connectors want, if the address asks for them", async () => {

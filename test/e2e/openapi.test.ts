@@ -144,6 +144,24 @@ describe("the OpenAPI document", () => {
       for (const value of [{}, []]) expect(flaws(schema, value), name).not.toEqual([]);
   });
 
+  it("has nothing that generators of clients make a nameless type, a file or bytes of, or cannot read", () => {
+    const found: string[] = [];
+    const look = (at: string, value: unknown): void => {
+      for (const [word, part] of typeof value === "object" && value !== null ? Object.entries(value) : []) {
+        const isRefOrNull =
+          word === "anyOf" && part.length === 2 && "$ref" in part[0] && part[1].type === "null";
+        const isType = /^(allOf|anyOf|oneOf)$/.test(word) && !isRefOrNull;
+        const isEncoded = word === "contentEncoding" || word === "contentMediaType";
+        const isUntyped = word === "schema" && !("type" in part || "$ref" in part || "anyOf" in part);
+        if (isType || isEncoded || isUntyped) found.push(`${at}/${word}`);
+        // What is refused is no type of its own.
+        if (word !== "not") look(`${at}/${word}`, part);
+      }
+    };
+    look("#", document);
+    expect(found).toEqual([]);
+  });
+
   it("says the limits of the contract", () => {
     const { StoreRequest, RecallRequest } = (
       document.components as never as { schemas: Record<string, object> }
@@ -225,6 +243,14 @@ describe("the server agrees with the document", () => {
     ["GetMemories", { namespace: "n", ids: ["mem_1"] }],
     ["GetMemories", { namespace: "n", ids: "mem_01kafz3v2wes8vptq3jbm5yr4x" }],
     ["GetMemories", { namespace: "n", ids: ["mem_01kafz3v2wes8vptq3jbm5yr4x"] }],
+    ["DeleteMemories", { namespace: "n" }],
+    ["DeleteMemories", { namespace: "n", ids: ["mem_01kafz3v2wes8vptq3jbm5yr4x"], filter: { a: 1 } }],
+    ["DeleteMemories", { namespace: "n", ids: ["mem_01kafz3v2wes8vptq3jbm5yr4x"], dry_run: true }],
+    ["DeleteMemories", { namespace: "n", filter: { a: 1 }, dry_run: true }],
+    ["UpdateMemories", { namespace: "n", filter: { a: 1 } }],
+    ["UpdateMemories", { namespace: "n", filter: { a: 1 }, remove: ["a"], metadata: {} }],
+    ["Store", { text: "a", namespace: "n", ttl: "60s", expire_time: "9000-01-01T00:00:00Z" }],
+    ["CreateKey", { replaces: "key_01kafz3v2wes8vptq3jbm5yr4x", access: "KEY_ACCESS_READ_ONLY" }],
     ["DeleteMemories", { namespace: "n", ids: Array(257).fill("mem_01kafz3v2wes8vptq3jbm5yr4x") }],
   ];
 

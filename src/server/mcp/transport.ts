@@ -3,6 +3,7 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Principal, unknownKey } from "../../accounts/authenticate.js";
 import { invalid, MemoryError } from "../../errors.js";
+import { parseNamespace } from "../../memory/requests/namespace.js";
 import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
@@ -104,7 +105,7 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
 
 /**
  * Reads what the key and the address fix for all calls. A name that is not known is refused: with a mistyped
- * one, memories would go elsewhere.
+ * one, memories would go elsewhere. So is a namespace that there cannot be, which no model could correct.
  *
  * @throws MemoryError `invalid_argument`, or `permission_denied` if the key is for another namespace.
  */
@@ -118,6 +119,7 @@ function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope
     given.set(name, value);
   }
   const [namespace, tools = "memory"] = [given.get("namespace"), given.get("tools")];
+  if (namespace !== undefined) parseNamespace(namespace);
   if (!Object.hasOwn(TOOL_SETS, tools)) {
     throw invalid("tools", `in the address must be one of ${Object.keys(TOOL_SETS).join(", ")}`);
   }

@@ -81,7 +81,7 @@ function requestFields(document: Document, { parameters, requestBody }: Call): r
     name,
     required,
     description,
-    type: `${schema?.contentMediaType ?? schema?.type ?? "string"}, in ${place}`,
+    type: `${schema?.type ?? "string"}, in ${place}`,
   }));
   return [...inPlaces, ...fieldsOf(document, jsonMedia(body)?.schema)];
 }

@@ -3,8 +3,6 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
-  /** What a string holds, as a filter's JSON in a query. */
-  readonly contentMediaType?: string;
   readonly title?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -14,8 +12,6 @@ export interface Schema {
   readonly default?: unknown;
   readonly example?: unknown;
   readonly examples?: readonly unknown[];
-  readonly allOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly minimum?: number;
   readonly maximum?: number;

@@ -52,18 +52,13 @@ function made(document: Document, schema: Schema | undefined, depth = 0): unknow
   return { integer: 1, number: 0.5, boolean: false, string: "" }[plainType(full)] ?? {};
 }
 
-/** Follows a schema's reference, merges its `allOf` and drops `null` from its types. */
+/** Follows a schema's reference, and drops `null` from its types. */
 function whole(document: Document, schema: Schema): Schema {
   const found = resolve(document, schema);
   const others = found.anyOf?.filter(({ type }) => type !== "null") ?? [];
   // A schema that allows null or one other type is shown as that type.
   if (found.anyOf?.length === 2 && others.length === 1) return whole(document, others[0] as Schema);
-  if (!found.allOf) return found;
-  const parts = found.allOf.map((part) => whole(document, part));
-  return Object.assign({}, ...parts, found, {
-    properties: Object.assign({}, ...parts.map((part) => part.properties), found.properties),
-    required: [...parts.flatMap((part) => part.required ?? []), ...(found.required ?? [])],
-  });
+  return found;
 }
 
 function typeOf(document: Document, schema: Schema): string {
@@ -74,10 +69,8 @@ function typeOf(document: Document, schema: Schema): string {
   return format && type === "string" ? `${type}, ${format}` : type;
 }
 
-function plainType({ type, properties, oneOf, anyOf }: Schema): string {
+function plainType({ type, properties }: Schema): string {
   if (Array.isArray(type)) return type.filter((name) => name !== "null")[0] ?? "any";
   if (typeof type === "string") return type;
-  if (properties) return "object";
-  const [first] = oneOf ?? anyOf ?? [];
-  return first ? plainType(first) : "any";
+  return properties ? "object" : "any";
 }

@@ -68,14 +68,16 @@ export function refused(refusal: Refusal): ToolResult {
   return { content: [{ type: "text", text: errorText(refusal) }], isError: true };
 }
 
-/** Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. */
+/**
+ * Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. The
+ * RPC refuses what is no string.
+ */
 function namespaceOf({ namespace: fixed }: Scope, asked: unknown, { also_in: others }: Json): string {
-  if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
   if (fixed !== undefined && (others !== undefined || (asked !== undefined && asked !== fixed))) {
     const message = `this connection is for the namespace ${fixed} alone`;
     throw new ToolError({ code: "permission_denied", message, reason: "KEY_OTHER_NAMESPACE" });
   }
-  return fixed ?? asked ?? NAMESPACE_DEFAULT;
+  return fixed ?? (asked as string | undefined) ?? NAMESPACE_DEFAULT;
 }
 
 function budgetOf(asked: unknown): number {
