@@ -19,7 +19,7 @@ import { newMemoryId } from "../requests/id.js";
 import { notInTheFuture } from "../requests/times.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { findMemory, lookInNamespace } from "../versions/fetch.js";
+import { findInNamespace, lookInNamespace } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -401,12 +401,12 @@ class Writer<A extends Pick<Answered, "tokens">> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
-      const { existing } = outcome.value;
+      const { logId, existing } = outcome.value;
       // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists. Or
       // only this log has lost it, which has moved.
       if (this.attempt !== undefined && existing.op === "erased") {
-        const found = await findMemory(this.ports, this.batch.scope, existing.id);
-        if (found === undefined) throw deletedSince();
+        const found = await findInNamespace(this.ports, this.batch.scope, [existing.id]);
+        if (!found.has(existing.id)) throw deletedSince();
       }
       const { opId, replaces } = existing as Partial<Stored>;
       if (opId === id && replaces !== undefined)
