@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { RootDatabase } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
+import { StoredClaims, StoredErasures, StoredGrants } from "../records.js";
 import type { Storage } from "../storage.js";
-import { LocalAccounts, LocalGrants } from "./accounts.js";
+import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
@@ -15,9 +16,11 @@ import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
 import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { type Answering, claim } from "./owner/owner.js";
-import { LocalClaims, LocalErasures, LocalRecent, LocalSystemRecords, type Meta } from "./records.js";
+import { LocalRecent, LocalRecords, LocalSystemRecords, type Meta } from "./records.js";
 
 const JSON_VALUES = { encoding: "json" } as const;
+/** Name of the record in which the secret is kept that signs the ids of clients. */
+const SECRET = "secret";
 
 export interface LocalOptions {
   readonly dataDir: string;
@@ -65,20 +68,27 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     const snapshots = new DatabaseSnapshots(root, () => charges.write().catch(() => {}));
     const entries = new Entries(root);
     const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
+    const secrets: Database<string, string> = root.openDB("grant-secrets", JSON_VALUES);
     return {
       // A memory's charge is on the disk before it, or with it.
       log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
       names: new LocalNames(root),
       secondaryIndexes,
       accounts,
-      grants: new LocalGrants(root),
+      grants: new StoredGrants(new LocalRecords(root.openDB("grants", JSON_VALUES), "keptUntilMs"), (fresh) =>
+        durably(secrets, () => {
+          const existing = secrets.get(SECRET);
+          if (existing === undefined) secrets.putSync(SECRET, fresh);
+          return existing ?? fresh;
+        }),
+      ),
       usage: new LocalUsage(root.openDB("usage", JSON_VALUES), (accountId) =>
         accounts.isClosedNow(accountId),
       ),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
       systemRecords: new LocalSystemRecords(meta),
-      claims: new LocalClaims(root),
-      erasures: new LocalErasures(root.openDB("erasures", JSON_VALUES)),
+      claims: new StoredClaims(new LocalRecords(root.openDB("claims", JSON_VALUES), "expiresAtMs")),
+      erasures: new StoredErasures(new LocalRecords(root.openDB("erasures", JSON_VALUES))),
       recent: new LocalRecent(root.openDB("recent", JSON_VALUES)),
       exclusive: true,
       check: () => check(path, meta),

@@ -1,102 +1,95 @@
-import type { Database, RootDatabase } from "lmdb";
-import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
-import type { Erasure, Erasures, LostErasure } from "../../memory/ports/erasures.js";
+import type { Database } from "lmdb";
 import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
 import type { Recent, Scope } from "../../memory/ports/names.js";
+import type { Records, Where } from "../records.js";
 import { durably, reading } from "./durably.js";
 
-/** Number of expired claims that each new one removes: more than one, so that none pile up. */
-const EXPIRED_MAX = 2;
+/** Number of records that each new one looks at for expired ones: more than one, so that none pile up. */
+const LOOKED_AT = 4;
 
-export class LocalClaims implements Claims {
-  readonly #claims: Database<Claim, string>;
-  readonly #expiries: Database<true, [expiresAtMs: number, id: string]>;
+export class LocalRecords<R extends { readonly id: string }> implements Records<R> {
+  /** The record that was looked at last for expired ones. */
+  #looked: string | undefined;
 
-  constructor(root: RootDatabase) {
-    this.#claims = root.openDB("claims", { encoding: "json" });
-    this.#expiries = root.openDB("claim-expiries", { encoding: "json" });
+  /** @param expiry field with the time at which a record expires; undefined if none does */
+  constructor(
+    private readonly records: Database<Omit<R, "id">, string>,
+    private readonly expiry?: keyof R,
+  ) {}
+
+  async find(id: string): Promise<R | undefined> {
+    return reading(() => this.#get(id));
   }
 
-  claim(claim: Claim): Promise<Claim> {
-    return durably(this.#claims, () => {
-      this.#removeExpired(claim.claimedAtMs);
-      const existing = this.#claims.get(claim.id);
-      if (existing !== undefined && existing.expiresAtMs > claim.claimedAtMs) return existing;
-      if (existing !== undefined) this.#remove(existing);
-      this.#claims.putSync(claim.id, claim);
-      this.#expiries.putSync([claim.expiresAtMs, claim.id], true);
-      return claim;
+  findOrInsert(record: R, nowMs = 0): Promise<R> {
+    return durably(this.records, () => {
+      this.#removeExpired(nowMs);
+      const existing = this.#get(record.id);
+      if (existing !== undefined && !this.#isExpired(existing, nowMs)) return existing;
+      this.records.putSync(record.id, record);
+      return record;
     });
   }
 
-  takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
-    return durably(this.#claims, () => {
-      const existing = this.#claims.get(id);
-      if (existing?.owner !== from || existing.answer !== undefined) return false;
-      this.#claims.putSync(id, { ...existing, owner: to, ...changes });
+  update({ id, ...where }: Where<R> & Pick<R, "id">, set: Partial<R>): Promise<boolean> {
+    return durably(this.records, () => {
+      const existing = this.#get(id);
+      if (existing === undefined || !has(existing, where)) return false;
+      this.records.putSync(id, { ...existing, ...set });
       return true;
     });
   }
 
-  answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
-    return durably(this.#claims, () => {
-      const existing = this.#claims.get(id);
-      if (existing?.answer !== undefined) return existing.owner === owner;
-      if (existing !== undefined) this.#claims.putSync(id, { ...existing, owner, answer });
-      return true;
-    });
-  }
-
-  release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
-    return durably(this.#claims, () => {
-      const existing = this.#claims.get(id);
-      if (existing?.owner === owner) this.#remove(existing);
-    });
-  }
-
-  #remove({ id, expiresAtMs }: Pick<Claim, "id" | "expiresAtMs">): void {
-    this.#claims.removeSync(id);
-    this.#expiries.removeSync([expiresAtMs, id]);
-  }
-
-  #removeExpired(nowMs: number): void {
-    const expired = [...this.#expiries.getKeys({ end: [nowMs, ""], limit: EXPIRED_MAX })];
-    for (const [expiresAtMs, id] of expired) this.#remove({ id, expiresAtMs });
-  }
-}
-
-export class LocalErasures implements Erasures {
-  constructor(private readonly erasures: Database<Erasure, string>) {}
-
-  begin(erasure: Erasure): Promise<void> {
-    return durably(this.erasures, () => {
-      // An erasure that is begun again keeps its first record: several processes may meet the same end
-      // of a log.
-      if (!this.erasures.doesExist(erasure.id)) {
-        this.erasures.putSync(erasure.id, erasure);
+  remove({ id: only, ...where }: Where<R>): Promise<void> {
+    return durably(this.records, () => {
+      for (const id of only === undefined ? [...this.records.getKeys()] : [only]) {
+        // A damaged one can be removed by its id alone.
+        const isMeant = Object.keys(where).length === 0 || has(this.#get(id) ?? {}, where);
+        if (isMeant) this.records.removeSync(id);
       }
     });
   }
 
-  end(id: string): Promise<void> {
-    return durably(this.erasures, () => void this.erasures.removeSync(id));
+  async list({ limit, after }: Parameters<Records<R>["list"]>[0]) {
+    const range = { limit, ...(after !== undefined && { start: after, exclusiveStart: true }) };
+    return reading(() => [...this.records.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
   }
 
-  async pending(limit: number, after?: string): Promise<(Erasure | LostErasure)[]> {
-    const range = { limit, ...(after !== undefined && { start: after, exclusiveStart: true }) };
-    return reading(() => [...this.erasures.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
+  #get(id: string): R | undefined {
+    const found = this.records.get(id);
+    return found && ({ ...found, id } as R);
   }
 
   /** Reads one record by itself, so that a damaged one does not hide the others. */
-  #read(id: string): Erasure | LostErasure | undefined {
+  #read(id: string): R | { id: string; lost: true } | undefined {
     try {
-      return this.erasures.get(id);
+      return this.#get(id);
     } catch (error) {
       // It is not JSON.
       if (error instanceof SyntaxError) return { id, lost: true };
       throw error;
     }
   }
+
+  #isExpired(record: R, nowMs: number): boolean {
+    return this.expiry !== undefined && (record[this.expiry] as number) <= nowMs;
+  }
+
+  /** Removes those of a few records that have expired, in turn. */
+  #removeExpired(nowMs: number): void {
+    if (this.expiry === undefined) return;
+    const range = { limit: LOOKED_AT, ...(this.#looked && { start: this.#looked, exclusiveStart: true }) };
+    const ids = [...this.records.getKeys(range)];
+    this.#looked = ids[LOOKED_AT - 1];
+    for (const id of ids) {
+      const record = this.#read(id);
+      if (record && !("lost" in record) && this.#isExpired(record, nowMs)) this.records.removeSync(id);
+    }
+  }
+}
+
+function has(record: object, where: object): boolean {
+  return Object.entries(where).every(([name, value]) => record[name as keyof object] === value);
 }
 
 export class LocalRecent implements Recent {

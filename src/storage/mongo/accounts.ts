@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Collection, Db, Filter, UpdateFilter } from "mongodb";
 import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
-import type { Grant, Grants, StoredGrant } from "../../accounts/oauth/grants.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { findOrInsert, isTaken, withTimeout } from "./driver.js";
 
@@ -124,64 +123,4 @@ function fromRecord({ _id, keys, ...account }: AccountRecord): Account {
 function holding(hash: string) {
   const living = (each: object) => ({ $elemMatch: { ...each, expiresAtMs: { $gt: Date.now() } } });
   return { $or: [{ keys: living({ hash }) }, { keys: living({ sessions: living({ hash }) }) }] };
-}
-
-interface GrantRecord extends Omit<StoredGrant, "codeHash" | "keptUntilMs"> {
-  readonly _id: string;
-  /** Time as a Date, so that MongoDB removes the document by itself. */
-  readonly keptUntil: Date;
-}
-
-interface SecretRecord {
-  readonly _id: string;
-  readonly secret: string;
-}
-
-export class MongoGrants implements Grants {
-  readonly #grants: Collection<GrantRecord>;
-  readonly #secrets: Collection<SecretRecord>;
-
-  constructor(db: Db) {
-    this.#grants = db.collection("grants");
-    this.#secrets = db.collection("grant_secrets");
-  }
-
-  async secret(fresh: string): Promise<string> {
-    return (await withTimeout(findOrInsert(this.#secrets, { _id: "clients", secret: fresh }))).secret;
-  }
-
-  async add({ codeHash, keptUntilMs, ...grant }: Grant): Promise<void> {
-    await withTimeout(this.#grants.insertOne({ _id: codeHash, ...grant, keptUntil: new Date(keptUntilMs) }));
-  }
-
-  async find(codeHash: string): Promise<StoredGrant | undefined> {
-    return fromGrantRecord(await withTimeout(this.#grants.findOne(living(codeHash))));
-  }
-
-  async take({ codeHash, keyId }: Parameters<Grants["take"]>[0]): Promise<boolean> {
-    const unused = { keyId: { $exists: false }, expiresAtMs: { $gt: Date.now() } };
-    const taking = this.#grants.updateOne({ ...living(codeHash), ...unused }, { $set: { keyId } });
-    return (await withTimeout(taking)).matchedCount === 1;
-  }
-
-  async markReplayed(codeHash: string): Promise<StoredGrant | undefined> {
-    const used = { ...living(codeHash), keyId: { $exists: true } };
-    await withTimeout(this.#grants.updateOne(used, { $set: { replayed: true } }));
-    return this.find(codeHash);
-  }
-
-  async removeOf(accountId: string): Promise<void> {
-    await withTimeout(this.#grants.deleteMany({ accountId }));
-  }
-}
-
-/** Makes a filter for the grant of a code, which MongoDB takes up to a minute to remove. */
-function living(codeHash: string): Filter<GrantRecord> {
-  return { _id: codeHash, keptUntil: { $gt: new Date() } };
-}
-
-function fromGrantRecord(record: GrantRecord | null): StoredGrant | undefined {
-  if (record === null) return undefined;
-  const { _id, keptUntil, ...grant } = record;
-  return { codeHash: _id, keptUntilMs: keptUntil.getTime(), ...grant };
 }

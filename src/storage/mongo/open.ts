@@ -9,15 +9,16 @@ import {
 } from "mongodb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
+import { StoredClaims, StoredErasures, StoredGrants } from "../records.js";
 import type { Storage } from "../storage.js";
-import { MongoAccounts, MongoGrants } from "./accounts.js";
+import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
 import { findOrInsert, withTimeout } from "./driver.js";
 import { COUNTED, MongoLog } from "./log/log.js";
 import { MongoNames } from "./log/names.js";
 import type { EntryRecord } from "./log/record.js";
 import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
-import { MongoClaims, MongoErasures, MongoRecent, MongoSystemRecords } from "./records.js";
+import { MongoRecent, MongoRecords, MongoSystemRecords } from "./records.js";
 
 const DATABASE = "recalld";
 
@@ -105,12 +106,15 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     names: new MongoNames(db.collection("namespaces")),
     secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
-    grants: new MongoGrants(db),
+    grants: new StoredGrants(new MongoRecords(db.collection("grants"), "keptUntil"), async (fresh) => {
+      const secret = { _id: "clients", secret: fresh };
+      return (await withTimeout(findOrInsert(db.collection<typeof secret>("grant_secrets"), secret))).secret;
+    }),
     usage: new MongoUsage(db.collection("usage")),
     calls: new MongoCalls(db.collection("calls")),
     systemRecords: new MongoSystemRecords(db.collection("meta")),
-    claims: new MongoClaims(db.collection("claims")),
-    erasures: new MongoErasures(db.collection("erasures")),
+    claims: new StoredClaims(new MongoRecords(db.collection("claims"), "expiresAt")),
+    erasures: new StoredErasures(new MongoRecords(db.collection("erasures"))),
     recent: new MongoRecent(db.collection("recent")),
     exclusive: false,
     ...connectionOf({ client, db }),

@@ -1,70 +1,63 @@
-import type { Collection } from "mongodb";
-import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
-import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import type { Collection, Document, Filter } from "mongodb";
 import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
 import type { Recent, Scope } from "../../memory/ports/names.js";
+import type { Records, Where } from "../records.js";
 import { findOrInsert, withTimeout } from "./driver.js";
 import { nameId, scopeIn } from "./ids.js";
 
-interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
-  readonly _id: string;
-  /** Expiry as a Date, so that MongoDB removes the document by itself. */
-  readonly expiresAt: Date;
+/** A record as a document. The time of its expiry is a Date, so that MongoDB removes the document by itself. */
+type RecordDocument = Document & { readonly _id: string };
+
+export class MongoRecords<R extends { readonly id: string }> implements Records<R> {
+  /** @param expiry name of the document's Date; the record's field of milliseconds has it, and `Ms` */
+  constructor(
+    private readonly records: Collection<RecordDocument>,
+    private readonly expiry?: string,
+  ) {}
+
+  async find(id: string): Promise<R | undefined> {
+    const found = await withTimeout(this.records.findOne({ _id: id }));
+    return found === null ? undefined : this.#fromDocument(found);
+  }
+
+  async findOrInsert({ id: _id, ...record }: R, nowMs?: number): Promise<R> {
+    const { expiry = "" } = this;
+    const { [`${expiry}Ms`]: expiresAtMs, ...fields } = record as Document;
+    // MongoDB takes up to a minute to remove what has expired.
+    if (nowMs !== undefined)
+      await withTimeout(this.records.deleteOne({ _id, [expiry]: { $lte: new Date(nowMs) } }));
+    const document = { _id, ...fields, ...(expiresAtMs && { [expiry]: new Date(expiresAtMs) }) };
+    return this.#fromDocument(await withTimeout(findOrInsert(this.records, document)));
+  }
+
+  async update(where: Where<R> & Pick<R, "id">, set: Partial<R>): Promise<boolean> {
+    const updating = this.records.updateOne(filterOf(where), { $set: set });
+    return (await withTimeout(updating)).matchedCount === 1;
+  }
+
+  async remove(where: Where<R>): Promise<void> {
+    const filter = filterOf(where);
+    // The driver tries a removal of one again if the connection breaks.
+    const isOne = where.id !== undefined;
+    await withTimeout(isOne ? this.records.deleteOne(filter) : this.records.deleteMany(filter));
+  }
+
+  async list({ limit, after = "" }: Parameters<Records<R>["list"]>[0]): ReturnType<Records<R>["list"]> {
+    const behind = this.records.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit });
+    return (await withTimeout(behind.toArray())).map((each) => this.#fromDocument(each));
+  }
+
+  #fromDocument({ _id: id, ...document }: RecordDocument): R {
+    const { expiry = "" } = this;
+    const { [expiry]: expires, ...fields } = document;
+    return { id, ...fields, ...(expires && { [`${expiry}Ms`]: expires.getTime() }) } as R;
+  }
 }
 
-export class MongoClaims implements Claims {
-  constructor(private readonly claims: Collection<ClaimRecord>) {}
-
-  async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
-    // MongoDB takes up to a minute to remove expired claims.
-    await withTimeout(this.claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
-    const existing = await withTimeout(
-      findOrInsert(this.claims, { _id: id, ...claim, expiresAt: new Date(expiresAtMs) }),
-    );
-    const { _id, expiresAt, ...rest } = existing;
-    return { id: _id, expiresAtMs: expiresAt.getTime(), ...rest };
-  }
-
-  async takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
-    const existing = { _id: id, owner: from, answer: { $exists: false } };
-    const taken = this.claims.updateOne(existing, { $set: { owner: to, ...changes } });
-    return (await withTimeout(taken)).matchedCount === 1;
-  }
-
-  async answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
-    const unanswered = { _id: id, answer: { $exists: false } };
-    const written = await withTimeout(this.claims.updateOne(unanswered, { $set: { owner, answer } }));
-    if (written.matchedCount === 1) return true;
-    const existing = await withTimeout(this.claims.findOne({ _id: id }, { projection: { owner: 1 } }));
-    // A claim that has expired meanwhile has no other answer either.
-    return existing === null || existing.owner === owner;
-  }
-
-  async release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
-    await withTimeout(this.claims.deleteOne({ _id: id, owner }));
-  }
-}
-
-type ErasureDocument = Omit<Erasure, "id"> & { readonly _id: string };
-
-export class MongoErasures implements Erasures {
-  constructor(private readonly erasures: Collection<ErasureDocument>) {}
-
-  async begin({ id, ...erasure }: Erasure): Promise<void> {
-    // An erasure that is begun again keeps its first record: several processes may meet the same end of
-    // a log.
-    await withTimeout(findOrInsert(this.erasures, { _id: id, ...erasure }));
-  }
-
-  async end(id: string): Promise<void> {
-    await withTimeout(this.erasures.deleteOne({ _id: id }));
-  }
-
-  async pending(limit: number, after = ""): Promise<Erasure[]> {
-    const behind = { _id: { $gt: after } };
-    const records = await withTimeout(this.erasures.find(behind, { sort: { _id: 1 }, limit }).toArray());
-    return records.map(({ _id, ...erasure }) => ({ id: _id, ...erasure }));
-  }
+/** Makes a filter for a record with these fields; undefined stands for none. */
+function filterOf({ id, ...where }: Where<{ id: string }>): Filter<RecordDocument> {
+  const fields = Object.entries(where).map(([name, value]) => [name, value ?? { $exists: false }]);
+  return { ...(id !== undefined && { _id: id }), ...Object.fromEntries(fields) };
 }
 
 interface RecentRecord {
