@@ -74,10 +74,7 @@ export interface Outcome {
 /** Thrown in an attempt whose key another attempt has taken over. */
 class ClaimTakenOverError extends Error {
   override readonly name = "ClaimTakenOverError";
-
-  constructor() {
-    super("another attempt has taken over the claim");
-  }
+  override readonly message = "another attempt has taken over the claim";
 }
 
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */

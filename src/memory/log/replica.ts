@@ -52,10 +52,7 @@ const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the
 /** Error of a replica whose log has ended: its name may have a new log. */
 export class LogEndedError extends Error {
   override readonly name = "LogEndedError";
-
-  constructor() {
-    super("the log has ended");
-  }
+  override readonly message = "the log has ended";
 }
 
 export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {

@@ -1,7 +1,6 @@
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
-import { noSuchMemory } from "../versions/current-version.js";
-import { findMemory, type Shown } from "../versions/fetch.js";
+import { expectMemory, type Shown } from "../versions/fetch.js";
 import type { NamespaceRequest, Ports } from "./ports.js";
 
 export interface MemoryRequest extends NamespaceRequest {
@@ -16,7 +15,5 @@ export interface MemoryRequest extends NamespaceRequest {
 export async function getMemory(ports: Ports, request: MemoryRequest): Promise<Shown> {
   const id = parseMemoryId(request.id);
   const scope = await authorizeFree(ports, request, { writes: false });
-  const found = await findMemory(ports, scope, id);
-  if (found === undefined) throw noSuchMemory();
-  return found;
+  return expectMemory(ports, scope, id);
 }

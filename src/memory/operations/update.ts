@@ -13,8 +13,7 @@ import { parseText } from "../requests/text.js";
 import { type Expiry, parsePastExpiry, parseTimeOfYears } from "../requests/times.js";
 import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.js";
 import type { LogView } from "../versions/condition.js";
-import { noSuchMemory } from "../versions/current-version.js";
-import { findMemory, type Shown } from "../versions/fetch.js";
+import { expectMemory, type Shown } from "../versions/fetch.js";
 import { type Changed, type Changes, decideUpdate, updatable } from "./deciding.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { type Item, onlyOf, write } from "./write.js";
@@ -172,10 +171,4 @@ export function updateItem(
       return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id);
     },
   };
-}
-
-async function expectMemory(ports: Ports, scope: Scope, id: string): Promise<Shown> {
-  const memory = await findMemory(ports, scope, id);
-  if (memory === undefined) throw noSuchMemory();
-  return memory;
 }

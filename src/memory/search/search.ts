@@ -71,27 +71,21 @@ export interface Sources {
   mean(): Promise<MeanCosine>;
 }
 
-/** Memories that a search may show: others' superseded ones are hidden if left out. */
-interface Showing {
+export interface SearchOptions {
+  /** True if superseded memories may be shown, too. */
   readonly includeSuperseded?: boolean | undefined;
-}
-
-interface Timed {
   readonly timer?: StepTimer<CallStep> | undefined;
-}
-
-export interface SelectOptions extends Showing, Timed {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface MatchWordsOptions extends Showing, Timed {
+export interface MatchWordsOptions extends SearchOptions {
   readonly text: string;
   readonly among?: Selection | undefined;
   /** Number of memories that the caller wants. */
   readonly wanted?: number | undefined;
 }
 
-export interface BestOptions extends Pick<Query, "vectors" | "among" | "signal">, Ranking, Showing, Timed {
+export interface BestOptions extends Pick<Query, "vectors" | "among">, Ranking, SearchOptions {
   /** Promise of `matchWords`, if words count as well; the vectors are searched meanwhile. */
   readonly wordMatches?: Promise<WordMatches> | undefined;
 }
@@ -138,7 +132,7 @@ export class Search {
   }
 
   /** Selects the memories that match a filter; it sees all that `current` has seen. */
-  select({ condition }: Pick<Filter, "condition">, options: SelectOptions = {}): Promise<Selection> {
+  select({ condition }: Pick<Filter, "condition">, options: SearchOptions = {}): Promise<Selection> {
     const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
     this.#condition = condition;
     return timer.time("filter", async () => {
@@ -152,13 +146,13 @@ export class Search {
   }
 
   /** Counts all memories that it may show. */
-  async size(showing: Showing): Promise<number> {
+  async size(showing: SearchOptions): Promise<number> {
     const { indexes } = await this.#sources(showing);
     return indexes.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Lists the first of the memories that it selected in the order of their event times. */
-  async inEventOrder(selection: Selection, order: EventOrder, showing: Showing): Promise<Happened[]> {
+  async inEventOrder(selection: Selection, order: EventOrder, showing: SearchOptions): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);
     const { guard, options } = this.searchable;
     return guard(options.indexes.inEventOrder(indexes, selection, order));
@@ -232,7 +226,7 @@ export class Search {
     return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
   }
 
-  #sources({ includeSuperseded = false }: Showing): Promise<Sources> {
+  #sources({ includeSuperseded = false }: SearchOptions): Promise<Sources> {
     return this.searchable.sources(includeSuperseded);
   }
 
@@ -276,7 +270,7 @@ export class Search {
   }
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
-  async #lastVersions(isFound: (sequence: number) => boolean, showing: Showing): Promise<number[]> {
+  async #lastVersions(isFound: (sequence: number) => boolean, showing: SearchOptions): Promise<number[]> {
     const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
@@ -297,7 +291,7 @@ export class Search {
   }
 
   /** True if a memory that was found may still be shown. */
-  #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
+  #isShown(sequence: number, { includeSuperseded = false }: SearchOptions): boolean {
     const isHidden = ({ target, how }: Change) => target === sequence && how === "superseded";
     return includeSuperseded || !this.changes.some(isHidden);
   }
@@ -326,7 +320,7 @@ export class Search {
 
   /** Finds the memories nearest to a query that may be shown. */
   async #searchShown(
-    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among" | "signal"> & Showing,
+    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among"> & SearchOptions,
     { limit, spare }: Pick<Query, "limit" | "spare">,
   ) {
     const { logId, guard } = this.searchable;

@@ -29,8 +29,5 @@ export interface Conditional {
 /** Thrown if the database has entries that the decision must wait for. */
 export class LogAdvancedError extends Error {
   override readonly name = "LogAdvancedError";
-
-  constructor() {
-    super("the log has gone on since it was looked at");
-  }
+  override readonly message = "the log has gone on since it was looked at";
 }

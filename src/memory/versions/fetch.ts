@@ -3,7 +3,7 @@ import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
-import { isExpired, lastOf } from "./current-version.js";
+import { isExpired, lastOf, noSuchMemory } from "./current-version.js";
 
 export type FindPorts = Pick<DomainPorts, "log" | "secondaryIndexes" | "clock">;
 
@@ -69,13 +69,15 @@ export async function* fetchShown<W extends Projection>(
   }
 }
 
-/** Finds the memory with this id, also a superseded one; undefined if this namespace has none. */
-export async function findMemory(
+/** Finds the memory with this id, also a superseded one. @throws MemoryError `not_found` if this namespace has none */
+export async function expectMemory(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   id: string,
-): Promise<Shown | undefined> {
-  return (await findInNamespace(ports, scope, [id])).get(id);
+): Promise<Shown> {
+  const found = (await findInNamespace(ports, scope, [id])).get(id);
+  if (found === undefined) throw noSuchMemory();
+  return found;
 }
 
 /**
