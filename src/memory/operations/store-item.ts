@@ -1,5 +1,4 @@
 import { invalid, MemoryError } from "../../errors.js";
-import { eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
@@ -133,7 +132,7 @@ export function storeItem(
       id,
       text,
       entryIn: ({ embedding, nowMs }) => memoryOf(embedding, nowMs),
-      answer: async ({ existing }) => answerOf(existing),
+      answer: async (existing) => answerOf(existing),
     };
   }
   const { similarAbove: above, onSimilar, externalId, expiresAtMs, isPast, supersedes } = storeOptions;
@@ -175,12 +174,8 @@ export function storeItem(
         },
       };
     },
-    answer: async ({ logId, existing: entry }) => {
-      const existing = asMemory(entry);
-      const answered = answerByOptions(existing, id);
-      if (answered.outcome === "REPLACED" && existing.replaces !== undefined) {
-        await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
-      }
+    answer: async (existing) => {
+      const answered = answerByOptions(asMemory(existing), id);
       const own = onSimilar === "keep" ? undefined : answered.id;
       return { ...answered, ...(similar && { similar: similar.listedBeside(own) }) };
     },

@@ -1,6 +1,5 @@
 import { invalid } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
-import { eraseEntry } from "../erasure/erase.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Stored } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
@@ -145,7 +144,7 @@ function metadataChange(
 }
 
 /**
- * Makes what is written for an update: the next version of a memory. The one before is erased.
+ * Makes what is written for an update: the next version of a memory.
  *
  * @throws MemoryError as `decideUpdate`
  */
@@ -163,12 +162,8 @@ export function updateItem(
       bytes: embedding === undefined ? asked.length : weightOf({ op: "store", text, ...embedding } as Stored),
       decide: (view) => decideUpdate({ ...view, nowMs }, { ...memory, opId, changes: wanted, embedding }),
     }),
-    answer: async ({ logId, existing }) => {
-      if ("replaces" in existing && existing.replaces !== undefined) {
-        await eraseEntry(ports, { logIds: [logId], sequence: existing.replaces });
-      }
-      // Another attempt with the same key may have written the entry. Then only its head was read, without the text.
-      return "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id);
-    },
+    // Another attempt with the same key may have written the entry. Then only its head was read, without the text.
+    answer: async (existing) =>
+      "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id),
   };
 }

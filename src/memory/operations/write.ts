@@ -1,5 +1,6 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
+import { eraseEntry } from "../erasure/erase.js";
 import {
   type Attempt,
   deletedSince,
@@ -52,8 +53,8 @@ export interface Item<A> {
   readonly look?: ((view: LogView) => Promise<A | undefined>) | undefined;
   /** Makes the entry, or the condition under which it is appended; called again for another log. */
   entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
-  /** Makes the answer from the entry that the log has. */
-  answer(changed: Changed): Promise<A>;
+  /** Makes the answer from the entry that the log has; the version that it replaces is erased by then. */
+  answer(existing: Changed["existing"]): Promise<A>;
   /** True if the answer costs the call that the text was charged for; each does if left out. */
   isPaid?(answer: A): boolean;
   /** True if the answer needs the text's vector, even where an earlier attempt has written the memory. */
@@ -384,7 +385,10 @@ class Writer<A extends Pick<Answered, "tokens">> {
         const found = await findMemories(this.ports, { logId, ids: [existing.id], what: "head" });
         if (!found.has(existing.id)) throw deletedSince();
       }
-      const stored = await item.answer(outcome.value);
+      const { opId, replaces } = existing as Partial<Stored>;
+      if (opId === id && replaces !== undefined)
+        await eraseEntry(this.ports, { logIds: [logId], sequence: replaces });
+      const stored = await item.answer(existing);
       this.#results.set(id, { stored });
       if (text === undefined || item.isPaid?.(stored) === false) return;
       const isOthers = this.attempt?.isRefunded !== true && existing.opId === id && !isSame(existing, made);
