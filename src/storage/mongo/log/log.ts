@@ -116,35 +116,26 @@ export class MongoLog implements Log {
   async #read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     const slice = new Slice<Entry<W>>(limit);
     let complete = false;
-    for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
+    for (let next = from; !complete && !slice.isFull; next = from + slice.entries.length) {
       const { bytes } = slice;
       const asked = Math.min(limit - slice.entries.length, this.#weights.askable(logId, { what, bytes }));
-      const some = await this.#dense({ logId, from: next, limit: asked, what });
-      for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
-      complete = some.length < asked && !slice.isFull;
+      const _id = idsFrom(logId, numberId(logId, next));
+      const found = await this.#some({ logId, _id }, { limit: asked, what, sort: { _id: 1 } });
+      const dense = found.filter(({ sequence }, i) => sequence === next + i);
+      const hasGap = dense.length < found.length;
+      if (hasGap && dense.length === 0) {
+        const length = Math.min(asked, (found[0]?.sequence ?? 0) - next);
+        const sequences = Array.from({ length }, (_, i) => next + i);
+        // A scan can pass a number just before it is taken, and then see a later one. The later writer had
+        // seen the number taken, so an entry that a second look does not find either is lost.
+        const late = await this.#find({ logId, sequences, what: "head" });
+        if (late.entries.length === 0)
+          dense.push(...sequences.map((sequence) => ({ sequence, entry: lost("it is missing") })));
+      }
+      for (const { sequence, entry } of dense) if (!slice.isFull) slice.add(sequence, entry);
+      complete = found.length < asked && !hasGap && !slice.isFull;
     }
     return { entries: slice.entries, complete };
-  }
-
-  /** Reads entries without holes; fewer than `limit` when no more exist, or when the slice is full. */
-  async #dense<W extends Projection>(range: Range<W>): Promise<Sequenced<Entry<W>>[]> {
-    const { logId, from, limit, what } = range;
-    const _id = idsFrom(logId, numberId(logId, from));
-    const found = await this.#some({ logId, _id }, { limit, what, sort: { _id: 1 } });
-    const sequences = gapsIn(found, range);
-    if (sequences.length === 0) return found;
-    // A scan can pass a number just before it is taken, and then see a later one. The later writer had
-    // seen the number taken, so an entry that a second look does not find either is lost.
-    const late = new Map<number, Sequenced<Entry<W>>>();
-    for (let rest: readonly number[] = sequences; rest.length > 0; ) {
-      const looked = await this.#find({ logId, sequences: rest, what });
-      for (const each of looked.entries) late.set(each.sequence, each);
-      rest = looked.rest;
-    }
-    const filled = sequences.map(
-      (sequence) => late.get(sequence) ?? { sequence, entry: lost("it is missing") },
-    );
-    return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
   }
 
   async #find<W extends Projection>({ logId, sequences, what }: Sequences & { what: W }) {
@@ -221,20 +212,6 @@ export async function lastNumber(
 
 function numbered<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
-}
-
-/** Returns the first numbers, at most `limit`, that are missing before the last one found. */
-function gapsIn(
-  found: readonly Sequenced<Entry<"head">>[],
-  { from, limit }: { from: number; limit: number },
-): number[] {
-  const there = new Set(found.map(({ sequence }) => sequence));
-  const last = found.at(-1)?.sequence ?? from;
-  const missing: number[] = [];
-  for (let sequence = from; sequence < last && missing.length < limit; sequence++) {
-    if (!there.has(sequence)) missing.push(sequence);
-  }
-  return missing;
 }
 
 /**
