@@ -111,6 +111,19 @@ it("counts each charge once at every moment, while groups are written", async ()
   expect(writtenOf(payer.accountId)).toBe(100_000 - taken);
 });
 
+it("counts on from what an account includes, long after its charges were written", async () => {
+  const payer = await create({ callsLimit: 10, callsLeft: 10 });
+  for (const left of [8, 6]) {
+    await accounts.charge({ ...payer, calls: 3 });
+    await accounts.charges.write();
+    await accounts.refund(payer.accountId);
+    expect(await leftOf(payer.accountId)).toBe(left);
+    await accounts.charges.write();
+    await sleep(1_100);
+    expect([await leftOf(payer.accountId), writtenOf(payer.accountId)]).toEqual([left, left]);
+  }
+});
+
 it("keeps charges that could not be written, refuses others meanwhile, and writes them later", async () => {
   const payer = await create({ callsLimit: 10, callsLeft: 10 });
   await accounts.charge(payer);

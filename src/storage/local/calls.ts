@@ -54,8 +54,10 @@ export class LocalCalls implements Calls {
     }
   }
 
-  async idAt({ accountId, before, offset }: CallsPlace): Promise<string | undefined> {
-    return reading(() => this.#idAt({ accountId, before, offset }));
+  async idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): Promise<string | undefined> {
+    const newestFirst = { start: [accountId, before] as Key, end: [accountId, ""] as Key, reverse: true };
+    const range = { ...newestFirst, exclusiveStart: true, offset, limit: 1 };
+    return reading(() => [...this.calls.getKeys(range)][0]?.[1]);
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
@@ -70,8 +72,8 @@ export class LocalCalls implements Calls {
   }
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
+    const beyond = await this.idAt({ accountId, offset: max });
     const old = reading(() => {
-      const beyond = this.#idAt({ accountId, offset: max });
       const found = [];
       const oldestFirst = { start: [accountId, ""] as Key, end: [accountId, AFTER_ALL] as Key, limit: SLICE };
       for (const each of this.calls.getRange(oldestFirst)) {
@@ -86,12 +88,6 @@ export class LocalCalls implements Calls {
 
   async nextAccount(after: string): Promise<string | undefined> {
     return nextAccountIn(this.calls, after);
-  }
-
-  #idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): string | undefined {
-    const newestFirst = { start: [accountId, before] as Key, end: [accountId, ""] as Key, reverse: true };
-    const [found] = this.calls.getKeys({ ...newestFirst, exclusiveStart: true, offset, limit: 1 });
-    return found?.[1];
   }
 
   #slice(range: { start: Key; end: Key; reverse?: boolean }) {

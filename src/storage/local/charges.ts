@@ -53,8 +53,8 @@ export class Charges {
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
   unwrittenOf(written: ChargedAccount): number {
-    const included = this.#includedIn(written);
-    return (this.#taken.get(written.id) ?? included) - included;
+    const taken = this.#taken.get(written.id);
+    return taken === undefined ? 0 : taken - this.#includedIn(written);
   }
 
   /** Takes calls from an account, or refunds them if the number is negative. */
