@@ -82,6 +82,8 @@ export async function crowd({
 }: FloodOptions & { readonly idle: number; readonly slow: number }): Promise<Crowded> {
   const server = await options.start({
     PLANS_FILE: plansFile(),
+    // One address may hold a third of all.
+    CONNECTIONS_MAX: String(4 * (idle + slow)),
     CONNECTIONS_PER_ADDRESS_MAX: String(2 * (idle + slow)),
   });
   try {

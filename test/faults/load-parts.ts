@@ -55,7 +55,7 @@ export async function floodPart(size: number): Promise<string> {
   const start = (env: Record<string, string>) => startServer({ env });
   const of = { start, rounds: full ? 7 : 3, roundMs: size };
   const key = await floodOneKey(of);
-  const most = full ? { idle: 5_000, slow: 500 } : { idle: 500, slow: 60 };
+  const most = full ? { idle: 5_000, slow: 500 } : { idle: 3_000, slow: 300 };
   const connections = await crowd({ ...of, ...most });
   console.log(
     tableOf({
