@@ -401,8 +401,10 @@ export class UsearchIndex {
     }
     for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
     try {
-      await files.write(sealed, SegmentFile.of(sealed, path));
-      if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
+      const written = [files.write(sealed, SegmentFile.of(sealed, path))];
+      // At once: the manifest waits for it, so it never vouches for a file that holds a removed vector.
+      if (overwriting.rows.length > 0) written.push(files.overwrite(new Map([[sealed, overwriting]])));
+      await Promise.all(written);
       return sealed;
     } catch (error) {
       sealed.close();
