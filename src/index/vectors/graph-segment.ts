@@ -32,6 +32,7 @@ export class GraphSegment implements Filed {
   /** Number of its vectors that were removed since its files were written. */
   removed = 0;
   #compact: Promise<Int8Array> | undefined;
+  #compactRead: Int8Array | undefined;
 
   /** Opens files, which must be whole; the path is without their endings. */
   constructor(
@@ -92,6 +93,13 @@ export class GraphSegment implements Filed {
     return this.#compact;
   }
 
+  /** Its vectors in a byte for each dimension; undefined while they are read, which this begins. */
+  get compactNow(): Int8Array | undefined {
+    // Whoever needs them learns of a failure to read them.
+    if (this.#compactRead === undefined) this.compactRows().catch(() => {});
+    return this.#compactRead;
+  }
+
   /** Removes a memory, and notes what is to be overwritten in its files; false if it does not live here. */
   remove(sequence: number, overwriting: Overwriting): boolean {
     const { after, upto } = this.range;
@@ -101,8 +109,7 @@ export class GraphSegment implements Filed {
     this.gone.add(sequence);
     this.removed += places.length;
     this.size--;
-    // Whoever asks for them learns of a failure to read them.
-    this.#compact?.then((rows) => this.#overwrite(rows, sequence)).catch(() => {});
+    if (this.#compactRead !== undefined) this.#overwrite(this.#compactRead, sequence);
     return true;
   }
 
@@ -120,6 +127,7 @@ export class GraphSegment implements Filed {
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
     const rows = await this.threads.reader.call("compact", asked);
     for (const sequence of this.gone) this.#overwrite(rows, sequence);
+    this.#compactRead = rows;
     return rows;
   }
 

@@ -6,7 +6,7 @@ import { compare, gather } from "./compare.js";
 import { CHECKED, EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { vectorsAt } from "./graph-file.js";
 import type { GraphSegment } from "./graph-segment.js";
-import { keyOf, placesOf } from "./keys.js";
+import { keyOf, parseKey, placesOf } from "./keys.js";
 import { quantize } from "./quantize.js";
 
 /** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
@@ -17,8 +17,19 @@ const DEVIATIONS = 2;
 const SCAN_MAX = 16_384;
 /** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
 const SCAN_LATER_MAX = 131_072;
-/** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
+/**
+ * Time that a place in a graph's search takes, divided by that of comparing one vector that lies apart from others, and
+ * one of a whole segment. Measured.
+ */
 const PLACE_COST = 6;
+const PLACE_COST_WHOLE = 200;
+/** Share of a segment's vectors from which on comparing all is quicker than gathering some. */
+const WHOLE_SHARE = 0.25;
+/** Number of vectors to find in a whole segment up to which that takes little longer. */
+const WHOLE_COUNT_MAX = 4_096;
+/** Multiple of the number that finds enough if those that may be found are like all others, and some for chance. */
+const WHOLE_TIMES = 1.5;
+const WHOLE_MORE = 64;
 /**
  * Expansion of a search of one graph at least with a filter. It is more than without, because no check of served queries
  * widens these searches, and a query like no memory needs more.
@@ -53,8 +64,14 @@ export interface GraphSearch {
   readonly segments: readonly Searchable[];
 }
 
-export interface FilteredSearch extends GraphSearch {
+/** A search that may compare vectors as well. */
+export interface SegmentSearch extends GraphSearch {
   readonly segments: readonly GraphSegment[];
+  /** True if the segments' vectors are so few that all may be compared. */
+  readonly isSmall: boolean;
+}
+
+export interface FilteredSearch extends SegmentSearch {
   readonly among: Among;
   /** The `count` nearest of the tail that may be found. */
   readonly tail: readonly Hit[];
@@ -75,10 +92,8 @@ interface Searched {
  * are often stored together.
  */
 export async function searchGraphs(search: GraphSearch): Promise<Found> {
-  const { segments, vector, count, limit } = search;
-  const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
-  const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
-  const expansion = Math.max(search.expansion + deeper, Math.min(count, forShareOf(count)));
+  const { segments, vector, count } = search;
+  const expansion = firstExpansion(search);
   const graphs = segments.map((segment) => searched(segment, expansion));
   await searchEach(graphs, { vector, count });
   if (expansion < count) {
@@ -93,14 +108,43 @@ export async function searchGraphs(search: GraphSearch): Promise<Found> {
   return { hits: hitsOf(graphs), all };
 }
 
+/** Expansion of the first search of each graph. */
+function firstExpansion({ segments, count, limit, expansion }: GraphSearch): number {
+  const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
+  const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
+  return Math.max(expansion + deeper, Math.min(count, forShareOf(count)));
+}
+
+/**
+ * Finds the `count` nearest vectors of all segments by comparing all, which misses none; undefined if searching the
+ * graphs is quicker, or the vectors are still to be read into memory, which this begins.
+ */
+export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] | undefined> {
+  const { segments, vector, count, isSmall } = search;
+  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+  if (!isSmall || rows > PLACE_COST_WHOLE * segments.length * firstExpansion(search)) return undefined;
+  const read = segments.map(({ compactNow }) => compactNow);
+  const nearest = new Best(count);
+  const query = quantize(vector).numbers;
+  const timeSlice = new TimeSlice();
+  for (const [i, segment] of segments.entries()) {
+    const [compact, asked] = [read[i], segment.expansionFor(count)];
+    const isShown = (sequence: number) => !segment.gone.has(sequence);
+    if (compact === undefined) return undefined;
+    if (!offerNearest(nearest, segment, { compact, query, count, asked, isShown })) return undefined;
+    await timeSlice.endIfOver();
+  }
+  return exactlyIn(segments, vector, nearest);
+}
+
 /**
  * Finds the nearest vectors of some memories, in the tail and in segments. If these are few, each is compared. If they
  * are many, the nearest of all are searched in the graphs, ever more of them, until enough may be found.
  */
 export async function searchFiltered(search: FilteredSearch): Promise<Hit[]> {
-  const { segments, among, tail } = search;
+  const { segments, among, tail, isSmall } = search;
   const many = segments.reduce((sum, { range }) => sum + among.countBetween(range.after + 1, range.upto), 0);
-  if (many > SCAN_MAX) {
+  if (many > SCAN_MAX && !isSmall) {
     const graphs = planOf(search, many);
     if (expansionsOf(graphs) * PLACE_COST < many) {
       const found = await searchMore(search, { graphs, many });
@@ -199,25 +243,62 @@ function similarityOfLast(hits: readonly Hit[], limit: number): number | undefin
  * Compares a vector with those of some memories in segments, in their compact form first. The nearest are compared
  * again with the vectors of the segments' files.
  */
-async function scan({ segments, vector, among, count }: FilteredSearch): Promise<Hit[]> {
+async function scan({ segments, vector, among, count, isSmall }: FilteredSearch): Promise<Hit[]> {
   const nearest = new Best(count);
   const query = quantize(vector).numbers;
   const timeSlice = new TimeSlice();
+  const isShown = (sequence: number) => among.has(sequence);
   for (const segment of segments) {
     const { range, arrays } = segment;
-    const sequences = among.between(range.after + 1, range.upto);
-    if (sequences.length === 0) continue;
-    const rows = await segment.compactRows();
-    const places = placesOf(arrays.keys, sequences);
+    const own = among.countBetween(range.after + 1, range.upto);
+    if (own === 0) continue;
+    const compact = await segment.compactRows();
+    const asked = Math.ceil((WHOLE_TIMES * count * segment.size) / own) + WHOLE_MORE;
+    const isMany = isSmall && own >= WHOLE_SHARE * segment.size;
+    if (isMany && offerNearest(nearest, segment, { compact, query, count, asked, isShown })) {
+      await timeSlice.endIfOver();
+      continue;
+    }
+    const places = placesOf(arrays.keys, among.between(range.after + 1, range.upto));
     for (let from = 0; from < places.length; from += GATHERED) {
       const some = places.subarray(from, from + GATHERED);
-      const found = compare(gather(rows, some, query.length), query, { count });
+      const found = compare(gather(compact, some, query.length), query, { count });
       for (const [i, at] of found.keys.entries()) {
         nearest.offer(arrays.keys[some[Number(at)] as number] as number, 1 - (found.distances[i] as number));
       }
       await timeSlice.endIfOver();
     }
   }
+  return exactlyIn(segments, vector, nearest);
+}
+
+/** A search among all vectors of a segment in their compact form. */
+interface WholeSearch {
+  readonly compact: Int8Array;
+  readonly query: Int8Array;
+  readonly count: number;
+  /** Number of the nearest of all that are looked at. */
+  readonly asked: number;
+  isShown(sequence: number): boolean;
+}
+
+/** Offers the `count` nearest of a segment that may be shown; false if too few of them are among the nearest of all. */
+function offerNearest(nearest: Best, { arrays }: GraphSegment, search: WholeSearch): boolean {
+  const { compact, query, count, asked, isShown } = search;
+  if (asked > WHOLE_COUNT_MAX) return false;
+  const { keys: places, distances } = compare(compact, query, { count: asked });
+  const keyAt = (i: number) => arrays.keys[Number(places[i])] as number;
+  const shown: number[] = [];
+  for (let i = 0; i < places.length && shown.length < count; i++) {
+    if (isShown(parseKey(keyAt(i)).sequence)) shown.push(i);
+  }
+  if (shown.length < count && places.length < arrays.keys.length) return false;
+  for (const i of shown) nearest.offer(keyAt(i), 1 - (distances[i] as number));
+  return true;
+}
+
+/** Compares a vector with the nearest that were found as they are in the segments' files. */
+function exactlyIn(segments: readonly GraphSegment[], vector: Float32Array, nearest: Best): Hit[] {
   const best = Float64Array.from(nearest.sorted(), ({ number }) => number);
   return segments.flatMap((segment) => exactly(segment, vector, best));
 }

@@ -20,7 +20,7 @@ import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
 import type { DescribedGraph } from "./graph-file.js";
 import { GraphSegment } from "./graph-segment.js";
-import { type Found, searchFiltered, searchGraphs } from "./graphs.js";
+import { compareAll, type Found, searchFiltered, searchGraphs } from "./graphs.js";
 import type { IndexThreads } from "./index-thread.js";
 import type { SegmentArrays } from "./keys.js";
 import { EXACT_ERROR, nearestInTail } from "./nearest-in-tail.js";
@@ -50,6 +50,8 @@ export interface SealingOptions {
   readonly tailRowsMax: number;
   /** Number of vectors of a segment from which on the next one begins. */
   readonly segmentRowsMax: number;
+  /** Bytes of sealed vectors, one for each dimension, up to which a search may compare all. */
+  readonly comparedBytesMax: number;
   /** Share of a core that sealing few memories may take: what is in no hurry waits. */
   readonly sealingShare: number;
   readonly timer: StepTimer<SharedStep>;
@@ -240,14 +242,15 @@ export class UsearchIndex {
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
     const expansion = this.#tuner.expansionIn(living.map((segment) => segment.vectors));
-    const search = { vector, limit, count, expansion, segments: living };
+    const search = { vector, limit, count, expansion, segments: living, isSmall: this.#isSmall() };
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, asked);
       const hits = await searchFiltered({ ...search, among, tail });
       return { hits: inOrder(hits).slice(0, count), all: hits.length < count };
     }
-    const graphs = await searchGraphs(search);
-    if (living.length > 0) this.#checkRecall(vector, living, graphs.hits);
+    const compared = await compareAll(search);
+    const graphs = compared === undefined ? await searchGraphs(search) : { hits: compared, all: false };
+    if (living.length > 0 && compared === undefined) this.#checkRecall(vector, living, graphs.hits);
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
     const tail = await nearestInTail(chunks, asked);
     const hits = inOrder([...graphs.hits, ...tail]);
@@ -287,10 +290,16 @@ export class UsearchIndex {
     return reading;
   }
 
-  #sum(what: "size" | "vectors" | "removed" | "bytes"): number {
+  #sum(what: "size" | "rows" | "vectors" | "removed" | "bytes"): number {
     let sum = 0;
     for (const segment of this.#segments) sum += segment[what];
     return sum;
+  }
+
+  /** True if the vectors of all segments, and some more, may be in memory in a byte for each dimension, for searches that compare all. */
+  #isSmall({ more = 0 } = {}): boolean {
+    const { dimensions, comparedBytesMax } = this.options;
+    return (this.#sum("rows") + more) * dimensions <= comparedBytesMax;
   }
 
   get #isBehind(): boolean {
@@ -356,9 +365,9 @@ export class UsearchIndex {
       const onWriting = () => (this.#writing = writing);
       const writing = this.options.timer.time("seal", write);
       const sealed = await writing.finally(() => (this.#writing = undefined));
-      // Searches with a filter have needed them before, and the next one would wait for them.
-      const isFiltered = this.#segments.some(({ isCompact }) => isCompact) && sealed.vectors > 0;
-      if (isFiltered && !this.#closing.signal.aborted)
+      // The next search would not have them, or wait for them.
+      const isCompact = (base?.isCompact ?? this.#isSmall({ more: sealed.rows })) && sealed.vectors > 0;
+      if (isCompact && !this.#closing.signal.aborted)
         await sealed.compactRows().catch(this.options.onTrouble);
       const place = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
       this.#segments = this.#segments.toSpliced(place, base === undefined ? 0 : 1, sealed);
@@ -392,8 +401,10 @@ export class UsearchIndex {
     }
     for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
     try {
-      await files.write(sealed, SegmentFile.of(sealed, path));
-      if (overwriting.rows.length > 0) await files.overwrite(new Map([[sealed, overwriting]]));
+      const written = [files.write(sealed, SegmentFile.of(sealed, path))];
+      // At once: the manifest waits for it, so it never vouches for a file that holds a removed vector.
+      if (overwriting.rows.length > 0) written.push(files.overwrite(new Map([[sealed, overwriting]])));
+      await Promise.all(written);
       return sealed;
     } catch (error) {
       sealed.close();

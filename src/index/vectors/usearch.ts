@@ -26,6 +26,8 @@ const TAIL_ROWS_MAX = 1024;
  * are quicker to search.
  */
 const SEGMENT_ROWS_MAX = 49_152;
+/** Bytes of sealed vectors that a search may compare: it takes about 2 ms, as long as one in as many graphs. */
+const COMPARED_BYTES_MAX = 50_331_648;
 /** Share of a core that sealing few memories may take. */
 const SEALING_SHARE = 0.1;
 /** Bytes of an index's vectors that wait for sealing: an exact search of as many takes about 0.2 s. */
@@ -56,6 +58,7 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,
+    comparedBytesMax: COMPARED_BYTES_MAX,
     backlogBytesMax: BACKLOG_BYTES_MAX,
     sealingShare: SEALING_SHARE,
     timer: NO_TIMINGS,

@@ -11,6 +11,7 @@ import { eraseUnreadable, openIndexes } from "../../../src/index/open.js";
 import type { VectorRow } from "../../../src/index/vectors/chunk.js";
 import type { RecallMeasured } from "../../../src/memory/ports/index.js";
 import { aMemory } from "../../contract/samples.js";
+import { seeded } from "../../simulation/time.js";
 import { filesIn, openUsearch, openVectors, type VectorsOptions, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 
@@ -32,6 +33,8 @@ function open(
     exactRowsMax: TAIL_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     sealingShare: Number.POSITIVE_INFINITY,
+    // Its graphs are searched, however small they are.
+    comparedBytesMax: 0,
     ...options,
   });
   const index = vectors.open("i1");
@@ -186,6 +189,29 @@ describe("an index by USearch", () => {
     for (const among of [undefined, Selection.of(Float64Array.from(sequences))]) {
       const hits = await index.search({ vector: at(1), limit: 10, among });
       expect([...new Set(hits.map(({ sequence }) => sequence))]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+  });
+
+  it("misses nothing while comparing all takes no longer than searching the graphs, like no memory or not", async () => {
+    const spread = { dimensions: 128, seed: 5 };
+    const points = cloud(6_000, spread);
+    const { index } = open(newFolder(), {
+      dimensionsOf: () => spread.dimensions,
+      segmentRowsMax: 4_000,
+      comparedBytesMax: 6_000 * spread.dimensions,
+    });
+    await index.add(points);
+    await index.settled();
+    const random = seeded(9);
+    const unlike = () => Float32Array.from({ length: spread.dimensions }, () => random() - 0.5);
+    const removed = points.filter((_, i) => i % 5 === 0).map(({ sequence }) => sequence);
+    for (const present of [points, points.filter((_, i) => i % 5 !== 0)]) {
+      if (present !== points) await index.remove(removed);
+      for (const vector of Array.from({ length: 60 }, unlike)) {
+        const hits = await index.search({ vector, limit: 18 });
+        const found = new Set(hits.map(({ sequence }) => sequence));
+        expect(nearest(present, vector, 10).filter((sequence) => !found.has(sequence))).toEqual([]);
+      }
     }
   });
 

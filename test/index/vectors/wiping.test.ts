@@ -1,7 +1,9 @@
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { WorkerClient } from "../../../dist/src/concurrency/worker-client.js";
+import { SegmentFile } from "../../../dist/src/index/segment-file.js";
 import { filesIn, openVectors, type VectorsWithFiles } from "./built.js";
 import { bf16, cloud, type Point } from "./clouds.js";
 
@@ -158,6 +160,38 @@ describe("wiping vectors in a snapshot", () => {
     const again = openIndex();
     expect(await again.restore()).toMatchObject(MARK);
     expect(again.size).toBe(900);
+  });
+
+  it("is done before a manifest vouches for a file in which they were when they were removed", async () => {
+    rmSync(folder, { recursive: true });
+    const index = openIndex();
+    const vector = vectorOf(7);
+    const { call } = WorkerClient.prototype;
+    const calling = vi.spyOn(WorkerClient.prototype, "call").mockImplementation(async function (
+      this: typeof WorkerClient.prototype,
+      ...asked
+    ) {
+      const answer = await call.apply(this, asked);
+      if (asked[0] === "write") void index.remove([7]);
+      return answer;
+    });
+    const stored: boolean[] = [];
+    const { publish } = SegmentFile.prototype;
+    const publishing = vi.spyOn(SegmentFile.prototype, "publish").mockImplementation(async function (
+      this: typeof SegmentFile.prototype,
+      manifest,
+    ) {
+      stored.push(isStored(vector));
+      return publish.call(this, manifest);
+    });
+    try {
+      await index.add(rows);
+      await index.settled();
+      expect(stored[0]).toBe(false);
+    } finally {
+      calling.mockRestore();
+      publishing.mockRestore();
+    }
   });
 });
 
