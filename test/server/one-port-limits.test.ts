@@ -250,6 +250,21 @@ describe("the limits of one port", () => {
     expect(counts.cutOff.request).toBe(1);
   });
 
+  it("many new sessions that send a body along with their first bytes are no flood", async () => {
+    const port = await serve();
+    const headers = Buffer.from("8386" + "04052f626f6479" + "010178", "hex");
+    const part = frame(0, { flags: 0, id: 1, payload: Buffer.alloc(16_000) });
+    const end = frame(0, { flags: 1, id: 1, payload: Buffer.alloc(16_000) });
+    const call = Buffer.concat([frame(1, { flags: 4, id: 1, payload: headers }), part, end]);
+    const sockets = Array.from({ length: 60 }, () => raw(port));
+    for (const socket of sockets) socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, call]));
+    await Promise.all(sockets.map((socket) => once(socket, "data")));
+    // Longer than the time between two looks.
+    await new Promise((done) => setTimeout(done, 300));
+    expect(counts.cutOff.request).toBe(0);
+    expect(await ask2(dial(port), "/b")).toBe("GET /b over 2.0");
+  });
+
   it("a stream beyond an address's share is refused before it is served, and another follows when one ends", async () => {
     let served = 0;
     const held: ServerResponse[] = [];

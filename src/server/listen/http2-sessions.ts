@@ -143,6 +143,8 @@ export class Http2Sessions {
     // A stream that its client resets without an error stays until somebody reads what was sent on it, if Node has its way.
     stream.once("aborted", () => setImmediate(() => stream.destroy()));
     open.streams.add(stream);
+    // What came with the first bytes of a session was there before its stream.
+    open.usefulBytes += stream.readableLength;
     const push = stream.push.bind(stream);
     stream.push = (bytes, ...rest) => {
       if (bytes !== null && bytes.length < FRAME_BYTES_MIN) open.tinyFrames += 1;
