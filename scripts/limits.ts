@@ -29,6 +29,7 @@ import { ALSO_IN_MAX, EXTERNAL_ID_BYTES_MAX, NAMESPACE_BYTES_MAX } from "../src/
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../src/memory/requests/text.js";
+import { STREAMED_RATE } from "../src/server/body.js";
 import {
   CALL_TIMEOUT_MS,
   MEMORY_BYTES_MAX,
@@ -185,6 +186,11 @@ const CONNECTIONS: readonly Row[] = [
   ],
   ["Requests without a key of an address", rateOf(KEYLESS_RATE), exhausted("RATE_LIMITED")],
   ["Probes of an address", rateOf(PROBES_RATE), exhausted("RATE_LIMITED")],
+  [
+    "Messages of streams without a key (reflection) of an address",
+    rateOf(STREAMED_RATE),
+    exhausted("RATE_LIMITED"),
+  ],
   ["Refused requests of an address", rateOf(REFUSALS_RATE), "Each further one closes its connection"],
   [
     "HTTP/2 calls of an address that are reset",

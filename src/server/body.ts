@@ -5,6 +5,7 @@ import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
+import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Budget } from "../concurrency/budget.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
@@ -41,6 +42,10 @@ const STRUCT_BYTES_MAX = 393_216;
 
 /** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
+
+/** Rate of messages of a network's streams that need no key: each question of reflection may have a large answer. */
+export const STREAMED_RATE: Rate = Object.freeze({ perSecond: 50, burst: 500 });
+const streamed = new Buckets(STREAMED_RATE);
 
 const TOO_MANY_CHUNKS = `comes in too many small chunks: send at least ${CHUNK_BYTES_MIN} bytes in each`;
 
@@ -101,7 +106,12 @@ export async function* readMessages(call: Call, messages: Messages): AsyncGenera
   const { bytesMax } = messages;
   try {
     for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(call))) {
-      if (!isEnd(flags)) yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
+      if (isEnd(flags)) continue;
+      if (call.principal === undefined) {
+        streamed.check(call.network, "too many messages of streams come from this address");
+        streamed.take(call.network);
+      }
+      yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
     }
   } catch (error) {
     throw explained(error, call, bytesMax);

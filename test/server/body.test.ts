@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { readBody, readMessages } from "../../src/server/body.js";
+import { readBody, readMessages, STREAMED_RATE } from "../../src/server/body.js";
 import { Call, CallMemory, canceled } from "../../src/server/call.js";
 
 const BYTES_MAX = 4_194_304;
@@ -119,5 +119,19 @@ describe("streams of messages", () => {
     body.push(Buffer.from([0, 0]));
     setImmediate(() => body.destroy(error));
     await expect(reading).rejects.toMatchObject({ code: Code.Canceled });
+  });
+
+  it("without a key are limited by their number for an address, as each may have a large answer", async () => {
+    const empty = Buffer.alloc(5);
+    const body = Readable.from([Buffer.concat(Array(STREAMED_RATE.burst + 50).fill(empty))]);
+    const encoding = { enveloped: true, codec: "proto" } as const;
+    let read = 0;
+    const call = callWith(body);
+    call.principal = undefined;
+    const all = async () => {
+      for await (const _ of readMessages(call, { message: EmptySchema, encoding, bytesMax: 100 })) read += 1;
+    };
+    await expect(all()).rejects.toMatchObject({ reason: "RATE_LIMITED" });
+    expect(read).toBeGreaterThanOrEqual(STREAMED_RATE.burst);
   });
 });
