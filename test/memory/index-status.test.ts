@@ -103,7 +103,10 @@ describe("the state of indexes", () => {
       const inFiles = (status?.files.parts.vectors.rows ?? 0) - 2;
       return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
     };
-    await until(async () => (await counted()).words.behind === 0);
+    await until(async () => {
+      const { behind, words } = await counted();
+      return behind === 0 && words.behind === 0;
+    });
     expect(await counted()).toMatchObject({ all: MEMORIES - 1, removed: 2, behind: 0 });
     expect((await counted()).words).toEqual({ tail: 0, removed: 2, behind: 0 });
   });
