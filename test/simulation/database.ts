@@ -127,9 +127,9 @@ export class Database {
     return log;
   }
 
-  /** Ids of the memories that a memory superseded. */
+  /** Ids of the memories that a memory superseded, in the last log that it was stored in: one before may be dropped. */
   supersededBy(id: string): string[] {
-    for (const log of this.logs.values()) {
+    for (const log of [...this.logs.values()].reverse()) {
       const entries = [...log.values()];
       const found = entries.find(
         (entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id,

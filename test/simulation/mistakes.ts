@@ -298,7 +298,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an export goes on with vectors of another model",
-    seed: 741,
+    seed: 2262,
     changes: [
       [
         "memory/operations/stream/export.ts",
