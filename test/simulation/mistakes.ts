@@ -289,7 +289,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key takes an attempt that died for one that failed",
     seed: 135,
-    changes: [["memory/idempotency/idempotency.ts", "!isBatch && claimedAtMs === LONG_AGO_MS;", "!isBatch;"]],
+    changes: [["memory/idempotency/idempotency.ts", "!isNew && claimedAtMs === LONG_AGO_MS;", "!isNew;"]],
   },
   {
     what: "a retry with its key does not pay for what a failed attempt has stored late",
