@@ -95,6 +95,7 @@ describe("a damaged file of the local database", () => {
 
   it.each<[string, Damaging]>([
     ["lacks its last pages", (file) => file.subarray(0, file.length - 4 * PAGE)],
+    ["lacks pages that only its latest snapshot has", withoutLatestPages],
     ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE)],
     ["has a root that is none", (file) => void bothMetas(file, 112, 1e9)],
   ])("ends no process by a signal when it %s", async (_, damaging) => {
@@ -122,6 +123,18 @@ it("copies that LMDB makes of the local database are taken for whole, before and
     }
   }
   await rm(folder, { recursive: true });
+});
+
+it("a database of another program is refused, and left as it is", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "recalld-foreign-"));
+  const path = join(dataDir, "recalld.mdb");
+  const root = open({ path, maxDbs: 2 });
+  await root.openDB("theirs", {}).put("a", "b");
+  await root.close();
+  const before = await readFile(path);
+  await expect(openLocal({ dataDir })).rejects.toThrow("is of an earlier format");
+  expect((await readFile(path)).equals(before)).toBe(true);
+  await rm(dataDir, { recursive: true });
 });
 
 it("a damaged record of the local database is told as such, and quoted nowhere", async () => {
@@ -153,6 +166,14 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
 
 function bothMetas(file: Buffer, at: number, value: number): void {
   for (const from of [0, PAGE / 2, PAGE]) file.writeBigUInt64LE(BigInt(value), from + at + 24);
+}
+
+/** Cuts a file off where its other snapshots end. */
+function withoutLatestPages(file: Buffer): Buffer {
+  const transaction = (from: number) => file.readBigUInt64LE(from + 128 + 24);
+  const latest = transaction(0) > transaction(PAGE) ? 0 : PAGE;
+  for (const from of [0, PAGE / 2, PAGE]) if (from !== latest) file.writeBigUInt64LE(11n, from + 120 + 24);
+  return file.subarray(0, 12 * PAGE);
 }
 
 /** Makes a database in which no tree is empty, with long texts and free pages. */

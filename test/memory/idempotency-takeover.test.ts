@@ -158,6 +158,7 @@ describe("a store whose owner died", () => {
         await appendTo(stalled.namespaces, "a", { memoryIn, idempotent: true });
         return { id, tokens: entry.tokens, createdAtMs: entry.createdAtMs };
       },
+      stored: () => [],
       undo: async () => {},
     };
     void aProcess({ exclusive: false }).run(asked("x"), first);

@@ -65,6 +65,7 @@ export const writing = (
     await after?.();
     return { id, tokens: entry.tokens, createdAtMs: entry.createdAtMs };
   },
+  stored: () => [],
   undo: async () => void undone++,
 });
 const dies = () => new Promise<never>(() => {});
@@ -72,6 +73,7 @@ export const never: IdempotentWork = {
   write: async () => {
     throw new Error("it must not be written again");
   },
+  stored: () => [],
   undo: async () => {},
 };
 

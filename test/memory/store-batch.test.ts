@@ -6,7 +6,7 @@ import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js
 import { storeBatch } from "../../src/memory/operations/store-batch.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
-import { CALLER, TestService } from "./domain.js";
+import { CALLER, type Domain, TestService } from "./domain.js";
 
 /** More than are appended at a time. */
 const MEMORIES = 70;
@@ -17,16 +17,11 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** Stores a batch in a domain whose nth append fails; answers what was charged, too. */
-async function storeWithFailure(nth: number) {
+type Append = Domain["namespaces"]["append"];
+
+/** Makes a function that stores the same batch in a domain that appends in this way, and one that tells the charges. */
+function storing(append: (original: Append) => Append) {
   const { ports, namespaces } = service.domain();
-  let appends = 0;
-  const failing = withChanges(namespaces, {
-    append: async (...args) => {
-      if (++appends === nth) throw unavailable("lost");
-      return namespaces.append(...args);
-    },
-  });
   let charged = 0;
   const quota = {
     ...ports.quota,
@@ -38,10 +33,24 @@ async function storeWithFailure(nth: number) {
     },
   };
   const idempotency = new Idempotency({ ...service.storage, clock: systemClock });
+  const failing = withChanges(namespaces, { append: append((...given) => namespaces.append(...given)) });
   const memories = Array.from({ length: MEMORIES }, (_, i) => ({ text: `text ${i}` }));
-  const asked = { caller: CALLER, namespace: "a", memories };
-  const answer = storeBatch({ ...ports, namespaces: failing, quota, idempotency }, asked);
-  return { answer, charged: () => charged };
+  const store = (given: object = {}) =>
+    storeBatch(
+      { ...ports, namespaces: failing, quota, idempotency },
+      { caller: CALLER, namespace: "a", memories, ...given },
+    );
+  return { store, charged: () => charged };
+}
+
+/** Stores a batch in a domain whose nth append fails; answers what was charged, too. */
+async function storeWithFailure(nth: number) {
+  let appends = 0;
+  const { store, charged } = storing((append) => async (...args) => {
+    if (++appends === nth) throw unavailable("lost");
+    return append(...args);
+  });
+  return { answer: store(), charged };
 }
 
 describe("a batch that fails on the way", () => {
@@ -103,5 +112,38 @@ describe("a batch with a key that stored a part", () => {
     const { again } = await storeAPart(failing);
     await expect(again()).rejects.toMatchObject({ code: "unavailable" });
     expect(await service.domain().size("a")).toBe(3);
+  });
+});
+
+describe("a batch with a key that is tried again costs one call for each memory, though the first try", () => {
+  it("was not told that the log has its memories, and was refunded", async () => {
+    let isLost = true;
+    const { store, charged } = storing((append) => async (scope, appending) => {
+      if (!isLost) return append(scope, appending);
+      await append(scope, { ...appending, settled: new Map() });
+      throw unavailable("lost");
+    });
+    await expect(store({ idempotencyKey: "k" })).rejects.toThrow("lost");
+    expect(charged()).toBe(0);
+    isLost = false;
+    const { results, replayed } = await store({ idempotencyKey: "k" });
+    expect({ replayed, charged: charged() }).toEqual({ replayed: false, charged: MEMORIES });
+    expect(results.every((each) => "stored" in each)).toBe(true);
+    expect(await service.domain().size("a")).toBe(MEMORIES);
+  });
+
+  it("was told of a part when its time was over, and paid for that", async () => {
+    const controller = new AbortController();
+    const { store, charged } = storing((append) => async (...given) => {
+      const isThere = await append(...given);
+      controller.abort(new Error("too late"));
+      return isThere;
+    });
+    await expect(store({ idempotencyKey: "k", controller })).rejects.toThrow("too late");
+    expect(charged()).toBeGreaterThan(0);
+    expect(charged()).toBeLessThan(MEMORIES);
+    await store({ idempotencyKey: "k" });
+    expect(charged()).toBe(MEMORIES);
+    expect(await service.domain().size("a")).toBe(MEMORIES);
   });
 });

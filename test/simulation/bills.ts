@@ -76,14 +76,12 @@ export class Bills {
       if (sum(charged) > sum(due)) yield `${key} cost ${sum(charged)} calls in place of ${sum(due)}`;
       const paid = sum(bills.map(({ calls }) => calls));
       // What an attempt has written and was refunded for is free in rare cases: if it slept, and was refunded after
-      // another was answered; in a batch, of which an attempt pays only what it writes; or if a third attempt died
-      // between the two, so that nobody knows of the refund.
+      // another was answered; or if a third attempt died between the two, so that nobody knows of the refund.
       const answered = Math.min(...bills.filter((bill) => bill.owed.length > 0).map(({ ended }) => ended));
       const isExcused = bills.some(
         (bill) =>
           bill.isUnclear ||
-          (bill.calls < writtenBy(bill).length &&
-            (bill.ended > answered || texts.length > 1 || bills.length > 2)),
+          (bill.calls < writtenBy(bill).length && (bill.ended > answered || bills.length > 2)),
       );
       if (paid < owed.size && !isExcused) yield `${key} cost ${paid} calls in place of ${owed.size}`;
     }

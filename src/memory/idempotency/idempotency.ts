@@ -31,7 +31,7 @@ const LOOK_MS = 50;
 
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
-/** The same, if the attempt before the one that failed may have stored the memory, and so has paid. */
+/** The same, if the attempt before the one that failed may have stored what it was to store, and so has paid. */
 const LONG_AGO_AND_PAID_MS = 1;
 
 interface IdempotencyPorts
@@ -45,11 +45,11 @@ export interface Attempt {
   readonly memoryId: string;
   /** True if no attempt before this one can have stored anything. */
   readonly isFirst: boolean;
-  /** True if an earlier attempt at a single memory may have stored it and died, and so has paid. */
+  /** True if an earlier attempt may have stored something and died, and so has paid. */
   readonly isPaid: boolean;
-  /** True if the earlier attempts at a single memory have failed: what they may have stored is not paid. */
+  /** True if the earlier attempts have failed: what they may have stored, besides `stored`, is not paid. */
   readonly isRefunded: boolean;
-  /** Places in a batch of what earlier attempts have stored, and told their callers. */
+  /** Places in a batch of what earlier attempts know to have stored, which is paid. */
   readonly stored: readonly number[];
   /**
    * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
@@ -61,6 +61,8 @@ export interface Attempt {
 export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
+  /** Places in a batch of what is known to be stored. */
+  stored(): readonly number[];
   /** Refunds the cost of what was written if another attempt was answered first. Never throws. */
   undo(): Promise<void>;
 }
@@ -80,13 +82,7 @@ class ClaimTakenOverError extends Error {
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
 export class UnfinishedBatchError extends Error {
   override readonly name = "UnfinishedBatchError";
-
-  constructor(
-    /** Places in a batch of what was stored by this attempt or an earlier one. */
-    readonly stored: readonly number[],
-  ) {
-    super("some of the batch is not stored");
-  }
+  override readonly message = "some of the batch is not stored";
 }
 
 /**
@@ -150,8 +146,8 @@ export class Idempotency {
     const { isBatch = false } = request;
     const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">, to = owner) =>
       claims.takeOver({ id, from: owner, to, ...how });
-    const isRefunded = !isNew && !isBatch && claimedAtMs === LONG_AGO_MS;
-    const isPaid = !isNew && !isBatch && !isRefunded;
+    const isRefunded = !isNew && claimedAtMs === LONG_AGO_MS;
+    const isPaid = !isNew && !isRefunded;
     let appending = false;
     let isWritten = false;
     const confirm = async () => {
@@ -174,23 +170,23 @@ export class Idempotency {
       return isFirst ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
-      if (error instanceof UnfinishedBatchError && error.stored.length > 0) {
-        const { stored } = error;
+      const places = [...new Set([...stored, ...work.stored()])];
+      const part = places.length > 0 && { stored: places };
+      if (error instanceof UnfinishedBatchError && part) {
         // Frees the key for the rest.
-        if (await hold({ claimedAtMs: LONG_AGO_MS, stored })) throw error;
+        if (await hold({ claimedAtMs: LONG_AGO_MS, ...part })) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
       const isNothing = !appending || (!isBatch && isRefusal(error));
-      const isRefund = !isBatch && !isWritten;
-      if (isNothing || isRefund || error instanceof UnfinishedBatchError || isRefusal(error)) {
+      if (isNothing || !isWritten || isRefusal(error)) {
         // An earlier owner may still append its memory, so the id must stay the same.
         const isUnused = isNew && isNothing;
         const longAgoMs = isPaid && !appending ? LONG_AGO_AND_PAID_MS : LONG_AGO_MS;
         // Nobody owns it then: a confirmation that arrives a second time must not take it again.
         const letGo = isUnused
           ? claims.release({ id, owner })
-          : hold({ claimedAtMs: longAgoMs }, randomUUID());
+          : hold({ claimedAtMs: longAgoMs, ...part }, randomUUID());
         // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
         // the next call once its owner counts as dead.
         await letGo.catch(() => {});

@@ -64,13 +64,12 @@ export async function storeBatch(
         return { ...item, look };
       });
     },
-    findStored: async ({ memoryId, stored }) => {
+    findStored: async ({ memoryId, stored, isRefunded }) => {
       const attempted = numbered(memoryId);
-      const found = await findWritten(ports, scope, attempted);
-      // An earlier attempt answered these as stored. If the log lacks them now, they were dropped since.
-      for (const { id } of stored.flatMap((place) => attempted[place] ?? [])) {
-        if (!found.has(id)) found.set(id, { error: deletedSince() });
-      }
+      const known = stored.flatMap((place) => attempted[place] ?? []);
+      const found = await findWritten(ports, scope, isRefunded ? known : attempted);
+      // If the log lacks these now, they were dropped since.
+      for (const { id } of known) if (!found.has(id)) found.set(id, { error: deletedSince() });
       return found;
     },
     keyed: {
@@ -124,11 +123,7 @@ function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): An
     const { tokens, createdAtMs } = first.stored;
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   }
-  // A memory that was kept belongs to another store.
-  const places = results.flatMap((result, place) =>
-    "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [],
-  );
-  throw new UnfinishedBatchError([...new Set([...attempt.stored, ...places])]);
+  throw new UnfinishedBatchError();
 }
 
 /**

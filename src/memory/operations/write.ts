@@ -80,8 +80,8 @@ interface Write<A> {
   /** Makes the items of an attempt, the first of them with this id. */
   itemsFor(id: string): readonly Item<A>[];
   /**
-   * Only of a batch: finds what earlier attempts have stored, by the items' ids. Each memory of a batch has an
-   * error of its own.
+   * Only of a batch: finds what earlier attempts have stored and paid for, by the items' ids. Each memory of a batch
+   * has an error of its own.
    */
   findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
   /** Absent if the request has no key. */
@@ -135,12 +135,15 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   await quota.verify(caller);
   const isBatch = findStored !== undefined;
   const asked = { scope, idempotencyKey, content: await keyed.content(), isBatch };
+  let writer: Writer<A> | undefined;
   let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
-      written = await new Writer(ports, batch, attempt).run();
+      writer = new Writer(ports, batch, attempt);
+      written = await writer.run();
       return keyed.answerOf(written.results, attempt);
     },
+    stored: () => (isBatch ? (writer?.stored() ?? []) : []),
     // A stored memory stays paid even if the answer is lost, because the next attempt finds the memory and pays nothing.
     // A KEPT answer is refunded: it has stored nothing that the next attempt could find.
     undo: async () => {
@@ -161,7 +164,7 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
 type Embeddings = readonly (Embedding | undefined)[];
 
 /** Writes the items of one attempt, which is undefined if no other one can write the same. */
-class Writer<A extends Pick<Answered, "tokens">> {
+class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   readonly #items: readonly Item<A>[];
   /** Answers that this attempt has to pay for. */
   readonly #paid: A[] = [];
@@ -181,6 +184,14 @@ class Writer<A extends Pick<Answered, "tokens">> {
   ) {
     this.#items = batch.itemsFor(attempt?.memoryId ?? newMemoryId());
     this.#timer = batch.request.timer ?? NO_TIMINGS;
+  }
+
+  /** Places of what is stored by now. A memory that was kept belongs to another store. */
+  stored(): readonly number[] {
+    return this.#items.flatMap(({ id }, place) => {
+      const result = this.#results.get(id);
+      return result && "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [];
+    });
   }
 
   async run(): Promise<Written<A>> {

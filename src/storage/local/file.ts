@@ -13,7 +13,7 @@ export const COMPACTING = `compact-${FILE}`;
 export const RESTORING = "restoring-";
 export const FILE_MODE = 0o600;
 /** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
-const DATABASES_MAX = 32;
+export const DATABASES_MAX = 32;
 /** Room that the disk must have before a write is tried, or a database is created. */
 export const ROOM_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */

@@ -22,7 +22,7 @@ const UNWRITTEN_PAGES_MAX = 64;
 /**
  * Describes damage of an LMDB file that no process has open, by its header and its size; undefined if it finds none.
  * LMDB trusts both, and would end the process by a signal. It adds the free pages at the end that LMDB has not written:
- * those of a file that lacks others are empty then, which LMDB notices.
+ * those of a file that lacks others, in any of its snapshots, are empty then, which LMDB notices.
  */
 export function findDamage(path: string): string | undefined {
   const fd = openSync(path, "r");
@@ -43,10 +43,12 @@ export function findDamage(path: string): string | undefined {
     // them. After a power loss LMDB takes an earlier one, which has fewer pages.
     const metas = [0, pageBytes / 2, pageBytes].map(metaAt);
     const written = metas.filter((meta) => meta.readUInt32LE(PAGE_BYTES_AT) === pageBytes);
-    const lastPage = Math.min(...written.map((meta) => Number(meta.readBigUInt64LE(LAST_PAGE_AT))));
-    const missing = lastPage + 1 - Math.floor(size / pageBytes);
-    if (missing > UNWRITTEN_PAGES_MAX) return `it ends before page ${lastPage}`;
-    if (missing > 0) truncateSync(path, (lastPage + 1) * pageBytes);
+    const lastPages = written.map((meta) => Number(meta.readBigUInt64LE(LAST_PAGE_AT)));
+    const lastPage = Math.min(...lastPages);
+    if (lastPage + 1 - Math.floor(size / pageBytes) > UNWRITTEN_PAGES_MAX)
+      return `it ends before page ${lastPage}`;
+    const bytes = (Math.max(...lastPages) + 1) * pageBytes;
+    if (size < bytes) truncateSync(path, bytes);
     return undefined;
   } finally {
     closeSync(fd);

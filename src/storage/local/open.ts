@@ -10,7 +10,7 @@ import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
-import { FILE, openFile, removeDrafts } from "./file.js";
+import { DATABASES_MAX, FILE, openFile, removeDrafts } from "./file.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
 import { LocalNames } from "./log/names.js";
@@ -58,6 +58,9 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
   const path = join(dataDir, FILE);
   const root = await openFile(path);
   try {
+    const names = [...root.getKeys({ limit: DATABASES_MAX })];
+    // One of another program is left as it is.
+    if (names.length > 0 && !names.includes("meta")) expectOurFormat(`the database ${path}`, undefined);
     const meta: Meta = root.openDB("meta", JSON_VALUES);
     await checkFormat(root, { meta, path });
     const accounts = new LocalAccounts(root);

@@ -8,7 +8,7 @@ import { durably, reading } from "./durably.js";
 const LOOKED_AT = 4;
 
 export class LocalRecords<R extends { readonly id: string }> implements Records<R> {
-  /** The record that was looked at last for expired ones. */
+  /** The record that was looked at last for expired ones; empty at the end of all. */
   #looked: string | undefined;
 
   /** @param expiry field with the time at which a record expires; undefined if none does */
@@ -23,7 +23,7 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
 
   findOrInsert(record: R, nowMs = 0): Promise<R> {
     return durably(this.records, () => {
-      this.#removeExpired(nowMs);
+      this.#removeExpired(record.id, nowMs);
       const existing = this.#get(record.id);
       if (existing !== undefined && !this.#isExpired(existing, nowMs)) return existing;
       this.records.putSync(record.id, record);
@@ -75,12 +75,13 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
     return this.expiry !== undefined && (record[this.expiry] as number) <= nowMs;
   }
 
-  /** Removes those of a few records that have expired, in turn. */
-  #removeExpired(nowMs: number): void {
+  /** Removes those of a few records that have expired, in turn: from any on, so that restarts leave none out. */
+  #removeExpired(any: string, nowMs: number): void {
     if (this.expiry === undefined) return;
-    const range = { limit: LOOKED_AT, ...(this.#looked && { start: this.#looked, exclusiveStart: true }) };
+    const start = this.#looked ?? any;
+    const range = { limit: LOOKED_AT, ...(start !== "" && { start, exclusiveStart: true }) };
     const ids = [...this.records.getKeys(range)];
-    this.#looked = ids[LOOKED_AT - 1];
+    this.#looked = ids[LOOKED_AT - 1] ?? "";
     for (const id of ids) {
       const record = this.#read(id);
       if (record && !("lost" in record) && this.#isExpired(record, nowMs)) this.records.removeSync(id);
