@@ -19,10 +19,10 @@ export class IterationTime {
   }
 }
 
-/** Turns of callers that wait for an iteration of the event loop, in their order. */
+/** Turns of callers that wait for an iteration of the event loop: of their owners in turn, of one owner in their order. */
 export class Turns {
-  /** The one that has waited longest first. Each has an immediate that lets the first of them go on. */
-  readonly #waiting: (() => void)[] = [];
+  /** Who waits, by owner; the owner whose turn is next stands first. Each has an immediate that lets the next one go on. */
+  readonly #waiting = new Map<string, (() => void)[]>();
   readonly #time: IterationTime;
 
   /** @param msMax time that those who wait have together in one iteration */
@@ -31,21 +31,32 @@ export class Turns {
   }
 
   /**
-   * Lets all other work that is ready run first. In each iteration of the event loop as many waiting callers continue, in
-   * their order, as begin within some milliseconds: connections are served in between, however many wait, and short
-   * pieces of work do not take an iteration each, which is long when thousands of connections have something to say.
+   * Lets all other work that is ready run first. In each iteration of the event loop as many waiting callers continue as
+   * begin within some milliseconds: connections are served in between, however many wait, and short pieces of work do
+   * not take an iteration each, which is long when thousands of connections have something to say.
    */
-  wait(): Promise<void> {
+  wait(owner = ""): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      const own = this.#waiting.get(owner);
+      if (own === undefined) this.#waiting.set(owner, [resolve]);
+      else own.push(resolve);
       setImmediate(this.#goOn);
     });
   }
 
   readonly #goOn = (): void => {
+    if (this.#time.isOver()) {
+      setImmediate(this.#goOn);
+      return;
+    }
     // Who has just gone on may wait again already, but behind those who have not.
-    if (this.#time.isOver()) setImmediate(this.#goOn);
-    else this.#waiting.shift()?.();
+    for (const [owner, own] of this.#waiting) {
+      const goOn = own.shift();
+      this.#waiting.delete(owner);
+      if (own.length > 0) this.#waiting.set(owner, own);
+      goOn?.();
+      break;
+    }
   };
 }
 

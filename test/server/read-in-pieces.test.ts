@@ -14,6 +14,11 @@ function socketOf(): Socket {
   return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket;
 }
 
+/** Reads a connection of a stranger. */
+function flood(socket: Socket, parse: (piece: Buffer) => void): void {
+  readInPieces(socket, { owner: "stranger", parse });
+}
+
 function work(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs) {}
@@ -22,7 +27,7 @@ function work(ms: number): void {
 test("all that is sent reaches the parser in its order, whoever pauses and resumes", async () => {
   const socket = socketOf();
   const pieces: Buffer[] = [];
-  readInPieces(socket, (piece) => {
+  flood(socket, (piece) => {
     pieces.push(piece);
     work(0.1);
     // As Node does while a client does not take its answers, and when a reader of a body asks for more.
@@ -39,7 +44,7 @@ test("all that is sent reaches the parser in its order, whoever pauses and resum
 test("other work runs while a connection sends what takes long", async () => {
   const socket = socketOf();
   let bytes = 0;
-  readInPieces(socket, (piece) => {
+  flood(socket, (piece) => {
     bytes += piece.length;
     work(0.5);
   });
@@ -52,7 +57,7 @@ test("other work runs while a connection sends what takes long", async () => {
 test("nothing reaches the parser once our side has ended", async () => {
   const socket = socketOf();
   let pieces = 0;
-  readInPieces(socket, () => {
+  flood(socket, () => {
     pieces += 1;
     socket.end();
   });
@@ -60,6 +65,26 @@ test("nothing reaches the parser once our side has ended", async () => {
   for (let i = 0; i < 100; i++) await nextIteration();
   expect(pieces).toBe(1);
   socket.destroy();
+});
+
+test("a connection waits for one of those that a stranger floods, and not for all", async () => {
+  let floods = 0;
+  for (let i = 0; i < 200; i++) {
+    const socket = socketOf();
+    flood(socket, () => {
+      floods += 1;
+      work(1);
+    });
+    socket.push(LONG);
+  }
+  const socket = socketOf();
+  const done = new Promise<void>((resolve) => {
+    readInPieces(socket, { owner: "another", parse: () => resolve() });
+  });
+  // It comes behind the others of this iteration of the event loop, which have used the time up.
+  socket.push(Buffer.from("GET / HTTP/1.1"));
+  await done;
+  expect(floods).toBeLessThan(20);
 });
 
 /** Sends bytes to a server, and resolves once it has closed the connection. */

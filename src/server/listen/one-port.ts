@@ -184,7 +184,7 @@ export class OnePortServer extends Server {
     const tells = (head: Buffer) => readHello(head) !== undefined;
     this.#readHead(socket, tells, async (head) => {
       if (readHello(head) === "wrong") socket.destroy();
-      else await handshakes.wait();
+      else await handshakes.wait(this.#proxies.ownerOf(socket));
       if (!socket.destroyed) server.emit("connection", socket);
     });
   }
@@ -238,7 +238,7 @@ export class OnePortServer extends Server {
     this.#unopened.delete(remoteOf(socket));
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
-    readInPieces(socket, takeListener(socket, "data"));
+    readInPieces(socket, { owner: this.#proxies.ownerOf(socket), parse: takeListener(socket, "data") });
     socket.resume();
   }
 

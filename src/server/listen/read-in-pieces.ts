@@ -12,7 +12,10 @@ const PIECES_MS_MAX = 0.25;
 /** Time in an iteration of the event loop after which what other connections send waits for its turn as well. */
 const ITERATION_MS_MAX = 3;
 
-/** Turns of connections, beside those of calls: a call does not wait for what others send. */
+/**
+ * Turns of connections, of their owners in turn: of thousands that a stranger floods, others wait for one. They are beside
+ * those of calls: a call does not wait for what others send.
+ */
 const turns = new Turns(2);
 
 /** Time of this iteration that all connections have together before they wait for turns. */
@@ -25,12 +28,15 @@ const time = new IterationTime(ITERATION_MS_MAX);
  *
  * Listening alone takes the connection's bytes from the parser, which otherwise reads them by itself.
  */
-export function readInPieces(socket: Socket, parse: (piece: Buffer) => void): void {
+export function readInPieces(
+  socket: Socket,
+  { owner, parse }: { owner: string; parse(piece: Buffer): void },
+): void {
   /** What is waited for: a turn, which is there in the end. */
   let turn: "none" | "awaited" | "there" = "none";
   const wait = async () => {
     turn = "awaited";
-    await turns.wait();
+    await turns.wait(owner);
     turn = "there";
     socket.resume();
   };
