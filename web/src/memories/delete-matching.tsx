@@ -58,7 +58,7 @@ export function Samples({ memories }: { readonly memories: readonly Pick<Memory,
   return (
     <ul className="problems">
       {memories.slice(0, SAMPLES_MAX).map(({ id, text }) => (
-        <li key={id} className="clip" dir="auto">
+        <li key={id} className="breakable" dir="auto">
           {text}
         </li>
       ))}
