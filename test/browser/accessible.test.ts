@@ -40,6 +40,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     key = caller.key;
     reader = await openReader(server.url);
     for (const text of sentences(60)) await caller.store({ text, namespace: NAMESPACE, metadata: { a: 1 } });
+    // One that scrolls is opened first.
+    await caller.store({ text: "Ada likes tea. ".repeat(200), namespace: NAMESPACE, metadata: { a: 1 } });
     for (const text of RIGHT_TO_LEFT)
       await caller.store({ text, namespace: RIGHT_TO_LEFT_NAMESPACE, metadata: { لون: "أحمر" } });
   }, 120_000);

@@ -84,6 +84,29 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await choice("Call").selectOption("all");
   });
 
+  it("tells keys of one name apart, and says of no other call that none has failed", async () => {
+    await caller.call("POST /recalld.v1.AccountService/CreateKey", { body: { name: "agent" } });
+    await visit(page, server.url, "calls?code=errors&call=Store");
+    await page.getByText("None of these calls is of this kind.").waitFor();
+    expect(await page.getByText("No call has failed").count()).toBe(0);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const agents = choice("Key").locator("option", { hasText: /^agent \(rcl_\w+…\)$/ });
+    await expect.poll(() => agents.count()).toBe(2);
+    await visit(page, server.url, "calls");
+  });
+
+  it("lists calls of one moment and request id once each, also after Refresh", async () => {
+    const header = { "x-request-id": "one-turn" };
+    await Promise.all(Array.from({ length: 20 }, () => caller.call("GET /account", { header })));
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const rows = row("one-turn");
+    await expect.poll(() => rows.count()).toBe(20);
+    await caller.call("GET /namespaces");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await row("ListNamespaces").waitFor();
+    expect(await rows.count()).toBe(20);
+  });
+
   it("breaks no key's name and no request id, on a phone and on a tablet", async () => {
     for (const width of [390, 768, 1440]) {
       await page.setViewportSize({ width, height: 900 });

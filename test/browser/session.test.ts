@@ -139,6 +139,25 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     await welcome(one.page);
   });
 
+  it("signs out one other by a double click", async () => {
+    const one = await signedIn();
+    for (let i = 0; i < 2; i++) await signedIn();
+    await visit(one.page, server.url, "keys");
+    const rows = one.page.getByRole("region", { name: "Signed-in browsers" }).locator("tbody tr");
+    await rows.first().waitFor();
+    const before = await rows.count();
+    const revoke = rows.nth(before - 2).getByRole("button");
+    await revoke.hover();
+    await one.page.mouse.down();
+    await one.page.mouse.up();
+    await rows.nth(before - 1).waitFor({ state: "detached" });
+    await one.page.mouse.down({ clickCount: 2 });
+    await one.page.mouse.up({ clickCount: 2 });
+    await one.page.reload();
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(before - 1);
+  });
+
   it("takes over the key that a tab has kept, once", async () => {
     const { page, faults } = await openVisitor(browser, server.url);
     await visit(page, server.url, "");

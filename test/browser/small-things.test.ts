@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
@@ -193,6 +193,70 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.locator(".row").dblclick();
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
     await page.keyboard.press("Escape");
+  });
+
+  it("keeps what is typed while a slow network stores, and takes nobody back who has gone on", async () => {
+    const late = async (route: Route) => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      await route.continue();
+    };
+    await page.route(/Service\/(Store|DeleteMemory)$/, late);
+    await visit(page, server.url, "playground/slow");
+    const text = page.getByLabel("Text", { exact: true });
+    await text.fill("Ada keeps hens.");
+    await page.getByRole("button", { name: "Store", exact: true }).click();
+    await text.fill("Ada sells eggs.");
+    await page.getByText("Stored in").waitFor();
+    expect(await text.inputValue()).toBe("Ada sells eggs.");
+    await visit(page, server.url, "memories/slow");
+    await page.locator(".row").click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    const deleted = page.waitForResponse(/DeleteMemory$/);
+    await page.getByRole("button", { name: "Delete memory" }).click();
+    await page.evaluate("location.hash = '#/playground/slow'");
+    expect((await deleted).status()).toBe(200);
+    await page.unroute(/Service\/(Store|DeleteMemory)$/);
+    await text.fill("");
+    expect(page.url()).toMatch(/#\/playground\/slow$/);
+  });
+
+  it("deletes no other memory than the one that was asked about, when Back leads to another", async () => {
+    const { body: old } = await caller.store({ text: "Ada is ten.", namespace: "ages" });
+    const now = { text: "Ada is eleven.", namespace: "ages", supersedes: [String(old.id)] };
+    await caller.call("POST /store", { body: now });
+    await visit(page, server.url, "memories/ages?superseded=1");
+    await page.getByRole("button", { name: "Ada is ten." }).click();
+    await page.getByRole("link", { name: "another one" }).click();
+    await page.locator(".memory-text", { hasText: "eleven" }).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete memory" }).waitFor();
+    await page.goBack();
+    await page.locator(".memory-text", { hasText: "ten" }).waitFor();
+    expect(await page.getByRole("button", { name: "Delete memory" }).count()).toBe(0);
+    await page.keyboard.press("Escape");
+  });
+
+  it("loses no new key by Back, and deletes a namespace whose name has two spaces", async () => {
+    await visit(page, server.url, "keys");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("a bee");
+    await page.keyboard.press("Enter");
+    const made = page.getByLabel("Your API key");
+    const shown = await made.inputValue();
+    await page.goBack();
+    await made.waitFor({ state: "detached" });
+    await page.goForward();
+    expect(await made.inputValue()).toBe(shown);
+    await page.getByLabel("I have saved it").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await made.waitFor({ state: "detached" });
+    await caller.store({ text: "x", namespace: "two  spaces" });
+    await visit(page, server.url, "memories");
+    await page.getByRole("button", { name: "Delete two spaces" }).click();
+    // As a reader sees it.
+    await page.getByLabel(/^Type/).fill((await page.locator("label code").allInnerTexts()).join(""));
+    await page.getByRole("button", { name: "Delete namespace" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   it("suggests namespaces that begin with what is typed, also beyond the first hundred", async () => {

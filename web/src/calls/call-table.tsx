@@ -1,4 +1,3 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RecentCall } from "../api";
 import { ago, exactTime } from "../format";
 import { ScrollRegion } from "../parts/scroll-region";
@@ -36,8 +35,9 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
             </tr>
           </thead>
           <tbody>
-            {calls.map((call) => (
-              <Row key={keyOf(call)} call={call} nameOf={nameOf} />
+            {calls.map((call, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: calls of one moment may have one request id
+              <Row key={index} call={call} nameOf={nameOf} />
             ))}
           </tbody>
         </table>
@@ -85,9 +85,4 @@ function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "name
       </td>
     </tr>
   );
-}
-
-/** Identifies a call, also among those to which a caller gave one request id. */
-function keyOf({ requestId, startTime, method }: RecentCall): string {
-  return `${requestId} ${method} ${startTime ? timestampMs(startTime) : ""}`;
 }

@@ -16,7 +16,13 @@ export function useKeyNames(): KeyNames {
   const { key: own, manages } = useRights();
   const { data } = useQuery(accounts.listKeys, {}, { enabled: manages, staleTime: 0 });
   const keys = data?.keys ?? (own ? [own] : []);
-  const names = new Map(keys.map(({ id, name, prefix }) => [id, name || `${prefix}…`]));
+  const names = new Map(
+    keys.map(({ id, name, prefix }) => {
+      // A key that takes the place of another has its name.
+      const isShared = keys.some((other) => other.id !== id && other.name === name);
+      return [id, !name ? `${prefix}…` : isShared ? `${name} (${prefix}…)` : name];
+    }),
+  );
   return {
     ids: [...names.keys()],
     nameOf(keyId) {

@@ -34,7 +34,8 @@ export function CallsPage() {
   const [searched, setSearched] = useState(PAGES_SEARCHED);
   const pages = data?.pages.length ?? 0;
   const calls = data?.pages.flatMap((page) => page.calls) ?? [];
-  const isFiltered = Object.values(filter).some((value) => value !== "");
+  const chosen = Object.keys(queryOf(filter));
+  const isFiltered = chosen.length > 0;
   // A page of few chosen calls may have none of them, and be followed by others.
   const seeks = hasNextPage && !error && calls.length < SHOWN_MIN && pages < searched;
   useEffect(() => {
@@ -72,7 +73,11 @@ export function CallsPage() {
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {data && calls.length === 0 && !seeks && (
-        <Nothing isFiltered={isFiltered} isErrors={filter.code === ERRORS} />
+        <Nothing
+          isFiltered={isFiltered}
+          // Others may have failed, and older ones.
+          isNoError={filter.code === ERRORS && chosen.length === 1 && !hasNextPage}
+        />
       )}
       {calls.length > 0 && <CallTable calls={calls} nameOf={keys.nameOf} />}
       {isFiltered && hasNextPage && (
@@ -95,8 +100,8 @@ function Since({ ms, text }: { ms: number; text: string }) {
   return <time dateTime={new Date(ms).toISOString()}>{text}</time>;
 }
 
-function Nothing({ isFiltered, isErrors }: { isFiltered: boolean; isErrors: boolean }) {
-  if (isErrors) {
+function Nothing({ isFiltered, isNoError }: { isFiltered: boolean; isNoError: boolean }) {
+  if (isNoError) {
     return (
       <Empty title="No call has failed">
         <p>Calls that end with an error appear here, with the error’s name and message.</p>

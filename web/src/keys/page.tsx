@@ -4,6 +4,7 @@ import { accounts, type CreateKeyResponse, type Key } from "../api";
 import { ErrorNote } from "../errors";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
+import { useRemembered } from "../playground/remembered";
 import { useRights } from "../session/rights";
 import { CreateKey } from "./create-key";
 import { KeyTable } from "./key-table";
@@ -13,10 +14,7 @@ import { RevokeKey } from "./revoke-key";
 import { RotateKey } from "./rotate-key";
 import { SessionTable } from "./session-table";
 
-type Open =
-  | { readonly what: "create" }
-  | { readonly what: "rotate" | "revoke"; readonly key: Key }
-  | { readonly what: "made"; readonly made: CreateKeyResponse };
+type Open = { readonly what: "create" } | { readonly what: "rotate" | "revoke"; readonly key: Key };
 
 export function KeysPage() {
   const rights = useRights();
@@ -36,7 +34,12 @@ function AllKeys() {
   // Keys and sessions change elsewhere, and are here to be checked.
   const { data, error } = useQuery(accounts.listKeys, {}, { staleTime: 0 });
   const close = () => setOpen(undefined);
-  const onMade = (made: CreateKeyResponse) => setOpen({ what: "made", made });
+  // A new key cannot be shown again, so Back must not lose it.
+  const [made, setMade] = useRemembered<CreateKeyResponse | undefined>("made", undefined);
+  const onMade = (next: CreateKeyResponse) => {
+    close();
+    setMade(next);
+  };
   return (
     <Page
       title="API keys"
@@ -62,7 +65,7 @@ function AllKeys() {
       {open?.what === "revoke" && (
         <RevokeKey keyToRevoke={open.key} isLast={isLast(open.key, data?.keys ?? [])} onClose={close} />
       )}
-      {open?.what === "made" && <NewKey made={open.made} onClose={close} />}
+      {made && <NewKey made={made} onClose={() => setMade(undefined)} />}
     </Page>
   );
 }

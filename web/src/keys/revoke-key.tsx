@@ -35,8 +35,10 @@ export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
       onClose={onClose}
     >
       <p>
-        <strong className="clip">{nameOf(keyToRevoke)}</strong> (<code>{keyToRevoke.prefix}…</code>):
-        applications using this key stop working immediately.
+        <strong className="clip">
+          <bdi>{nameOf(keyToRevoke)}</bdi>
+        </strong>{" "}
+        (<code>{keyToRevoke.prefix}…</code>): applications using this key stop working immediately.
       </p>
       {isLast && (
         <p className="note note-bad">

@@ -73,7 +73,8 @@ function Row({ apiKey, session: { createdAt, lastUsedAt, expiresAt, current }, o
         {ago(expiresAt)}
       </td>
       <td className="cell-actions">
-        <button type="button" className="button-small" onClick={onEnd}>
+        {/* The second click of a double click would meet the next browser, which has moved up. */}
+        <button type="button" className="button-small" onClick={({ detail }) => detail < 2 && onEnd()}>
           Revoke
           <span className="unseen"> {current ? "this browser" : `a browser with ${nameOf(apiKey)}`}</span>
         </button>

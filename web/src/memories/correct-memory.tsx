@@ -17,17 +17,22 @@ export interface CorrectMemoryProps {
 export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps) {
   const [text, setText] = useState(memory.text);
   const store = useMutation(memories.store, {
-    onSuccess: ({ id }) => {
+    onSuccess: () => {
       refresh("account", "usage");
       refreshMemories();
-      onClose();
-      go("memories", namespace, id);
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { metadata } = memory;
-    store.mutate({ namespace, text, supersedes: [memory.id], ...(metadata && { metadata }) });
+    const request = { namespace, text, supersedes: [memory.id], ...(metadata && { metadata }) };
+    // Nobody who has gone on meanwhile is taken back.
+    store.mutate(request, {
+      onSuccess: ({ id }) => {
+        onClose();
+        go("memories", namespace, id);
+      },
+    });
   };
   return (
     <Dialog title="Supersede memory" onClose={onClose}>

@@ -56,9 +56,10 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
 /** Shows the first of the memories that are to be deleted. */
 export function Samples({ memories }: { readonly memories: readonly Pick<Memory, "id" | "text">[] }) {
   return (
-    <ul className="problems">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the focus
+    <ul className="problems" tabIndex={0}>
       {memories.slice(0, SAMPLES_MAX).map(({ id, text }) => (
-        <li key={id} className="clip" dir="auto">
+        <li key={id} className="breakable" dir="auto">
           {text}
         </li>
       ))}

@@ -7,14 +7,15 @@ export interface DeleteMemoryProps {
   readonly namespace: string;
   readonly id: string;
   onDeleted(): void;
+  /** Closes the memory. */
+  onDone(): void;
   onClose(): void;
 }
 
-export function DeleteMemory({ namespace, id, onDeleted, onClose }: DeleteMemoryProps) {
+export function DeleteMemory({ namespace, id, onDeleted, onDone, onClose }: DeleteMemoryProps) {
   const remove = useMutation(memories.deleteMemory, {
     onSuccess: () => {
       refreshMemories();
-      onClose();
       onDeleted();
     },
   });
@@ -24,7 +25,7 @@ export function DeleteMemory({ namespace, id, onDeleted, onClose }: DeleteMemory
       action="Delete memory"
       busy={remove.isPending}
       error={remove.error}
-      onConfirm={() => remove.mutate({ namespace, id })}
+      onConfirm={() => remove.mutate({ namespace, id }, { onSuccess: onDone })}
       onClose={onClose}
     >
       <p>Its text, metadata and vector are deleted. No recall finds it again. This cannot be undone.</p>

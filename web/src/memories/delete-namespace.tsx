@@ -13,13 +13,12 @@ export interface DeleteNamespaceProps {
 }
 
 export function DeleteNamespace({ namespace, memories: held, onDeleted, onClose }: DeleteNamespaceProps) {
-  const remove = useMutation(memories.deleteNamespace, {
-    onSuccess: () => {
-      refreshMemories();
-      onClose();
-      onDeleted?.();
-    },
-  });
+  const remove = useMutation(memories.deleteNamespace, { onSuccess: refreshMemories });
+  // Nobody who has gone on meanwhile is taken back.
+  const onSuccess = () => {
+    onClose();
+    onDeleted?.();
+  };
   return (
     <Confirm
       title="Delete this namespace"
@@ -27,12 +26,15 @@ export function DeleteNamespace({ namespace, memories: held, onDeleted, onClose 
       typed={namespace}
       busy={remove.isPending}
       error={remove.error}
-      onConfirm={() => remove.mutate({ namespace, force: true })}
+      onConfirm={() => remove.mutate({ namespace, force: true }, { onSuccess })}
       onClose={onClose}
     >
       <p>
-        This deletes <strong className="clip">{namespace}</strong> and{" "}
-        {held === undefined ? "all memories" : `the ${counted(held, "memory", "memories")}`} in it. This
+        This deletes{" "}
+        <strong className="clip">
+          <bdi>{namespace}</bdi>
+        </strong>{" "}
+        and {held === undefined ? "all memories" : `the ${counted(held, "memory", "memories")}`} in it. This
         cannot be undone.
       </p>
     </Confirm>

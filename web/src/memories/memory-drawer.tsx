@@ -11,7 +11,7 @@ import { MemoryFacts } from "./memory-facts";
 export interface MemoryDrawerProps {
   readonly namespace: string;
   readonly memory: Memory;
-  onDeleted?(): void;
+  onDeleted(): void;
   onClose(): void;
 }
 
@@ -36,10 +36,8 @@ export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDr
         <DeleteMemory
           namespace={namespace}
           id={memory.id}
-          onDeleted={() => {
-            onClose();
-            onDeleted?.();
-          }}
+          onDeleted={onDeleted}
+          onDone={onClose}
           onClose={end}
         />
       )}

@@ -19,7 +19,8 @@ export function MemoryFacts({ namespace, memory }: { namespace: string; memory: 
           </span>
         </p>
       )}
-      <p className="memory-text" dir="auto">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the focus */}
+      <p className="memory-text" dir="auto" tabIndex={0}>
         {memory.text}
       </p>
       <h3>Metadata</h3>

@@ -81,10 +81,12 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       )}
       {opened && (
         <Opened
+          // Back may lead from one memory to another, which the other's dialog is not about.
+          key={opened}
           namespace={namespace}
           id={opened}
           listed={list.listed}
-          onDeleted={() => setDeleted([...deleted, opened])}
+          onDeleted={() => setDeleted((before) => [...before, opened])}
         />
       )}
       {dialog && (

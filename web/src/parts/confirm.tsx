@@ -30,7 +30,11 @@ export function Confirm({ title, children, action, typed, busy, error, onConfirm
         {typed !== undefined && (
           <div className="field">
             <label htmlFor={field}>
-              Type <code>{typed}</code> to confirm
+              Type{" "}
+              <code className="clip">
+                <bdi>{typed}</bdi>
+              </code>{" "}
+              to confirm
             </label>
             <input
               id={field}

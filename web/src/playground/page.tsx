@@ -42,9 +42,10 @@ export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly 
       </div>
       {opened && (
         <OpenMemory
+          key={opened}
           namespace={given}
           id={opened}
-          onDeleted={() => setDeleted([...deleted, opened])}
+          onDeleted={() => setDeleted((before) => [...before, opened])}
           onClose={() => closeTo("playground", given)}
         />
       )}

@@ -11,6 +11,8 @@ export function useRemembered<T>(name: string, initial: T): [T, (value: T) => vo
   owner = number;
   const [value, setValue] = useState<T>(() => (remembered.has(name) ? (remembered.get(name) as T) : initial));
   const set = (next: T) => {
+    // A call of the one before has ended late.
+    if (owner !== number) return;
     remembered.set(name, next);
     setValue(next);
   };

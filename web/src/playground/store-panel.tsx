@@ -19,8 +19,9 @@ export function StorePanel({ namespace }: { namespace: string }) {
   const [json, setJson] = useRemembered("json", "");
   const { ms, timed } = useTimed();
   const store = useMutation(memories.store, {
-    onSuccess: () => {
-      setText("");
+    onSuccess: (_, sent) => {
+      // On a slow network one may have typed the next text meanwhile.
+      if (text === sent.text) setText("");
       refresh("account", "usage");
       refreshMemories();
     },

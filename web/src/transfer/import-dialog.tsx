@@ -121,7 +121,8 @@ function Done({ progress, isRunning }: { progress: Progress; isRunning: boolean 
         {count(refused)} refused
       </p>
       {problems.length > 0 && (
-        <ul className="problems">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the focus
+        <ul className="problems" tabIndex={0}>
           {problems.map((problem, i) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows
             <li key={i}>{problem}</li>
