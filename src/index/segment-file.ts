@@ -316,9 +316,12 @@ export async function findSegments(folder: string, logId: string): Promise<Found
   }
   // Of two that begin at the same place, the longer one was merged from the other.
   found.sort(({ manifest: a }, { manifest: b }) => a.after - b.after || b.upto - a.upto);
-  return found.filter(({ manifest: { part, upto } }, i) => {
-    const before = found.slice(0, i).filter(({ manifest }) => manifest.part === part);
-    return before.every(({ manifest }) => manifest.upto < upto);
+  const ends: Record<IndexPart, number> = { vectors: 0, words: 0 };
+  // Those of two replicas that somebody copied into one folder may hold some memories in common.
+  return found.filter(({ manifest: { part, after, upto } }) => {
+    if (after < ends[part]) return false;
+    ends[part] = upto;
+    return true;
   });
 }
 

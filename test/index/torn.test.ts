@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
@@ -162,6 +162,29 @@ test("a removal waits for what others have begun to overwrite: a delete that com
   expect(between).not.toEqual(before);
   await index.close({ keeps: true });
   expect(troubles).toEqual([]);
+});
+
+test("files of two replicas in one folder are read without the memories that others of them have", async () => {
+  const placeOf = (first: number) => join(folder, `cut${first}`);
+  // No slice of work is ever over, so what is added at once is one segment.
+  vi.spyOn(performance, "now").mockReturnValue(0);
+  for (const first of [1_300, 1_200]) {
+    const { index } = indexIn(placeOf(first));
+    await index.add(rows.slice(0, first), { sequence: first, opId: `op${first}` });
+    await index.settled();
+    await index.add(rows.slice(first, 1_500), { sequence: 1_500, opId: "last" });
+    await index.settled();
+    await index.close({ keeps: true });
+  }
+  vi.restoreAllMocks();
+  cpSync(placeOf(1_200), placeOf(1_300), { recursive: true });
+  const { index } = indexIn(placeOf(1_300));
+  expect(await index.restore()).toMatchObject({ upto: 1_500 });
+  for (let { gap } = index; gap !== undefined; { gap } = index) {
+    await index.fill(rows.slice(gap.after, gap.upto), gap.upto);
+  }
+  expect(index.size).toBe(1_500);
+  await index.close({ keeps: false });
 });
 
 test("the logs that have files are listed though the folder of one vanishes meanwhile", async () => {

@@ -10,6 +10,11 @@ export class Best {
     private readonly least = Number.NEGATIVE_INFINITY,
   ) {}
 
+  /** Number of those that are kept. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
   /** Score below which a number has no chance. */
   get bar(): number {
     const { scores } = this.#kept;

@@ -141,17 +141,20 @@ export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] 
  * Finds the nearest vectors of some memories, in the tail and in segments. If these are few, each is compared. If they
  * are many, the nearest of all are searched in the graphs, ever more of them, until enough may be found.
  */
-export async function searchFiltered(search: FilteredSearch): Promise<Hit[]> {
-  const { segments, among, tail, isSmall } = search;
+export async function searchFiltered(search: FilteredSearch): Promise<Found> {
+  const { segments, vector, count, among, tail, isSmall } = search;
   const many = segments.reduce((sum, { range }) => sum + among.countBetween(range.after + 1, range.upto), 0);
   if (many > SCAN_MAX && !isSmall) {
     const graphs = planOf(search, many);
     if (expansionsOf(graphs) * PLACE_COST < many) {
       const found = await searchMore(search, { graphs, many });
-      if (found !== undefined) return found;
+      if (found !== undefined) return { hits: found, all: found.length < count };
     }
   }
-  return [...tail, ...(await scan(search))];
+  const nearest = await scan(search);
+  // Before those leave that were removed meanwhile: others may be in their places.
+  const all = tail.length + nearest.size < count;
+  return { hits: [...tail, ...exactlyIn(segments, vector, nearest)], all };
 }
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
@@ -239,11 +242,8 @@ function similarityOfLast(hits: readonly Hit[], limit: number): number | undefin
   return undefined;
 }
 
-/**
- * Compares a vector with those of some memories in segments, in their compact form first. The nearest are compared
- * again with the vectors of the segments' files.
- */
-async function scan({ segments, vector, among, count, isSmall }: FilteredSearch): Promise<Hit[]> {
+/** Finds the nearest of some memories in segments, by comparing their vectors in their compact form. */
+async function scan({ segments, vector, among, count, isSmall }: FilteredSearch): Promise<Best> {
   const nearest = new Best(count);
   const query = quantize(vector).numbers;
   const timeSlice = new TimeSlice();
@@ -269,7 +269,7 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
       await timeSlice.endIfOver();
     }
   }
-  return exactlyIn(segments, vector, nearest);
+  return nearest;
 }
 
 /** A search among all vectors of a segment in their compact form. */

@@ -245,8 +245,8 @@ export class UsearchIndex {
     const search = { vector, limit, count, expansion, segments: living, isSmall: this.#isSmall() };
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, asked);
-      const hits = await searchFiltered({ ...search, among, tail });
-      return { hits: inOrder(hits).slice(0, count), all: hits.length < count };
+      const { hits, all } = await searchFiltered({ ...search, among, tail });
+      return { hits: inOrder([...hits]).slice(0, count), all };
     }
     const compared = await compareAll(search);
     const graphs = compared === undefined ? await searchGraphs(search) : { hits: compared, all: false };

@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { Selection } from "../../../src/index/fields/selection.js";
 import type { VectorRow } from "../../../src/index/vectors/chunk.js";
 import { seeded } from "../../simulation/time.js";
@@ -196,4 +196,27 @@ describe("a search among some memories", () => {
     }
     await index.settled();
   }, 60_000);
+
+  it("finds enough of them while others remove the nearest", async () => {
+    const index = await filled(rows.slice(0, 8_000));
+    const [query] = queries as [Float32Array];
+    let living = rows.slice(0, 8_000);
+    await index.search({ vector: query, limit: LIMIT, among: among(living) });
+    // Each slice of its time is over at once, so it lets others remove memories wherever it may.
+    let nowMs = performance.now();
+    const now = vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 10));
+    try {
+      for (let turns = 0; turns < 8; turns++) {
+        const near = new Set(nearest(living, query, 5 * LIMIT));
+        const searching = index.search({ vector: query, limit: LIMIT, among: among(living) });
+        for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+        const removing = index.remove([...near]);
+        expect(new Set((await searching).map(({ sequence }) => sequence)).size, `after ${turns}`).toBe(LIMIT);
+        await removing;
+        living = living.filter(({ sequence }) => !near.has(sequence));
+      }
+    } finally {
+      now.mockRestore();
+    }
+  });
 });
