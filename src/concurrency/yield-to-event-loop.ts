@@ -7,15 +7,13 @@ export class IterationTime {
 
   /** True if it is over. For the first who asks in an iteration it begins, and is not. */
   isOver(): boolean {
-    const nowMs = performance.now();
-    if (this.#endsMs === undefined) {
-      this.#endsMs = nowMs + this.msMax;
-      // It is the first of the next iteration.
-      setImmediate(() => {
-        this.#endsMs = undefined;
-      });
-    }
-    return nowMs >= this.#endsMs;
+    if (this.#endsMs !== undefined) return performance.now() >= this.#endsMs;
+    this.#endsMs = performance.now() + this.msMax;
+    // It is the first of the next iteration.
+    setImmediate(() => {
+      this.#endsMs = undefined;
+    });
+    return false;
   }
 }
 
@@ -25,7 +23,7 @@ export class Turns {
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #time: IterationTime;
 
-  /** @param msMax time that those who wait have together in one iteration */
+  /** @param msMax time that those who wait have together in one iteration; with 0, one goes on in each */
   constructor(msMax: number) {
     this.#time = new IterationTime(msMax);
   }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
-import { IterationTime } from "../../concurrency/yield-to-event-loop.js";
+import { IterationTime, Turns } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 import { endSession, isEnding } from "./refusals.js";
@@ -72,8 +72,8 @@ export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
   /** Those whose bytes Node reads as they come. The others wait for their turn. */
   readonly #read = new Set<Http2Session>();
-  /** What waits for its turn, by owner. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** One goes on in each iteration, because it may begin a thousand streams. */
+  readonly #turns = new Turns(0);
   readonly #time = new IterationTime(ITERATION_MS_MAX);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Buckets(OVERHEAD_RATE);
@@ -94,7 +94,7 @@ export class Http2Sessions {
 
   /** Calls back at once, or in its turn if the time of this iteration of the event loop is over. */
   begin(owner: string, goOn: () => void): void {
-    if (this.#time.isOver()) this.#wait(owner, goOn);
+    if (this.#time.isOver()) void this.#turns.wait(owner).then(goOn);
     else goOn();
   }
 
@@ -185,7 +185,7 @@ export class Http2Sessions {
     for (const session of this.#read) {
       handleOf(session)?.readStop();
       const { owner } = this.#sessions.get(session) as OpenSession;
-      this.#wait(owner, () => {
+      void this.#turns.wait(owner).then(() => {
         if (session.destroyed || isEnding(session)) return;
         // What others of its address have sent meanwhile was too much.
         if (!this.admits(owner)) return endSession(session);
@@ -195,25 +195,6 @@ export class Http2Sessions {
     }
     this.#read.clear();
   }
-
-  #wait(owner: string, goOn: () => void): void {
-    if (this.#waiting.size === 0) setImmediate(this.#goOn);
-    const own = this.#waiting.get(owner);
-    if (own === undefined) this.#waiting.set(owner, [goOn]);
-    else own.push(goOn);
-  }
-
-  /** Lets one go on in each iteration, of the owners in turn. */
-  readonly #goOn = (): void => {
-    for (const [owner, own] of this.#waiting) {
-      const goOn = own.shift();
-      this.#waiting.delete(owner);
-      if (own.length > 0) this.#waiting.set(owner, own);
-      if (this.#waiting.size > 0) setImmediate(this.#goOn);
-      goOn?.();
-      break;
-    }
-  };
 
   /** Counts what a session has sent for nothing; one whose owner has sent too much is ended. */
   #countOverhead(session: Http2Session, open: OpenSession): void {

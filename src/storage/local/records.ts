@@ -44,7 +44,7 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
     return durably(this.records, () => {
       for (const id of only === undefined ? [...this.records.getKeys()] : [only]) {
         // A damaged one can be removed by its id alone.
-        const isMeant = Object.keys(where).length === 0 || has(this.#get(id) ?? {}, where);
+        const isMeant = Object.keys(where).length === 0 || has(this.#read(id) ?? {}, where);
         if (isMeant) this.records.removeSync(id);
       }
     });
