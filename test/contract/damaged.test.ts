@@ -30,6 +30,11 @@ const DAMAGES: readonly [name: string, damaging: Damaging, reason: RegExp][] = [
     /data version 1; this program reads 2/,
   ],
   ["has a page size of nothing", (file) => void file.writeUInt32LE(0, 48), /page size of 0 bytes/],
+  [
+    "has a last page that no file has",
+    (file) => void file.writeBigUInt64LE(1n << 60n, PAGE + 144),
+    /it has no page 11529215046068/,
+  ],
   ["has flags that nobody set", (file) => void file.writeUInt16LE(0xffff, 52), /unknown flags/],
 ];
 

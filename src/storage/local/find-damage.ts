@@ -19,6 +19,9 @@ const META_BYTES = 168;
 /** Free pages at the end that LMDB may not have written: those that one transaction took and gave back. */
 const UNWRITTEN_PAGES_MAX = 64;
 
+/** Size that no file system of ours allows: the number of the last page is damaged. */
+const FILE_BYTES_MAX = 2 ** 43;
+
 /**
  * Describes damage of an LMDB file that no process has open, by its header and its size; undefined if it finds none.
  * LMDB trusts both, and would end the process by a signal. It adds the free pages at the end that LMDB has not written:
@@ -47,7 +50,9 @@ export function findDamage(path: string): string | undefined {
     const lastPage = Math.min(...lastPages);
     if (lastPage + 1 - Math.floor(size / pageBytes) > UNWRITTEN_PAGES_MAX)
       return `it ends before page ${lastPage}`;
-    const bytes = (Math.max(...lastPages) + 1) * pageBytes;
+    const latest = Math.max(...lastPages);
+    if (latest + 1 > FILE_BYTES_MAX / pageBytes) return `it has no page ${latest}`;
+    const bytes = (latest + 1) * pageBytes;
     if (size < bytes) truncateSync(path, bytes);
     return undefined;
   } finally {
