@@ -9,9 +9,11 @@ import { readInPieces } from "../../src/server/listen/read-in-pieces.js";
 
 const LONG = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
 
-/** A connection that nobody is at the other side of. */
+/** A connection that nobody is at the other side of; what it still has is not read after the test. */
 function socketOf(): Socket {
-  return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket;
+  const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket;
+  onTestFinished(() => void socket.destroy());
+  return socket;
 }
 
 /** Reads a connection of a stranger. */
@@ -64,7 +66,6 @@ test("nothing reaches the parser once our side has ended", async () => {
   socket.push(LONG);
   for (let i = 0; i < 100; i++) await nextIteration();
   expect(pieces).toBe(1);
-  socket.destroy();
 });
 
 test("a connection waits for one of those that a stranger floods, and not for all", async () => {
