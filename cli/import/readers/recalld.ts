@@ -65,7 +65,7 @@ async function checkExport(source: Source, framing: Framing): Promise<number> {
   let before: string | undefined;
   let lines = 0;
   for await (const line of source.lines()) {
-    // As an editor leaves one at the end.
+    // Editors add an empty line at the end of a file.
     if (isBlank(line)) continue;
     if (before !== undefined) hash.update(before).update("\n");
     else expectHead("text" in line ? line.text : "", framing);

@@ -95,7 +95,7 @@ export class Replica implements Searchable {
   /** When memories expire, and the latest time of those that were removed. */
   readonly #expiries = new NumberHeap();
   #expiredMs = Number.NEGATIVE_INFINITY;
-  /** What was read from files, which is read once. */
+  /** Index that was restored from files; they are read only once. */
   #restored: { readonly stored: RestoredIndex | undefined } | undefined;
   /** Number of the last entry that the files cover, once the log has confirmed their marks. */
   #restoredUpto: number | undefined;

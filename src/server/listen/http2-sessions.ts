@@ -143,7 +143,7 @@ export class Http2Sessions {
     // A stream that its client resets without an error stays until somebody reads what was sent on it, if Node has its way.
     stream.once("aborted", () => setImmediate(() => stream.destroy()));
     open.streams.add(stream);
-    // What came with the first bytes of a session was there before its stream.
+    // Node reads the first bytes of a session before anything here hears of its stream.
     open.usefulBytes += stream.readableLength;
     const push = stream.push.bind(stream);
     stream.push = (bytes, ...rest) => {
@@ -187,7 +187,7 @@ export class Http2Sessions {
       const { owner } = this.#sessions.get(session) as OpenSession;
       void this.#turns.wait(owner).then(() => {
         if (session.destroyed || isEnding(session)) return;
-        // What others of its address have sent meanwhile was too much.
+        // Meanwhile, other sessions of its address may have sent too much.
         if (!this.admits(owner)) return endSession(session);
         this.#read.add(session);
         handleOf(session)?.readStart();
@@ -224,7 +224,7 @@ export class Http2Sessions {
   }
 }
 
-/** What Node reads a session by, for which it has no other way to pause; undefined once it is destroyed. */
+/** Returns the handle of a session's socket, the only way to pause its reading; undefined once it is destroyed. */
 function handleOf({ socket }: Http2Session) {
   return (socket as { _handle?: { readStart(): void; readStop(): void } } | undefined)?._handle;
 }
