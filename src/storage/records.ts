@@ -1,21 +1,36 @@
 import type { Grant, Grants, StoredGrant } from "../accounts/oauth/grants.js";
 import type { Claim, Claims, TakeOver } from "../memory/ports/claims.js";
 import type { Erasure, Erasures, LostErasure } from "../memory/ports/erasures.js";
+import type { Pinned, SystemRecords } from "../memory/ports/model-version.js";
 
 /** Fields of records; undefined stands for none. */
 export type Where<R> = { readonly [F in keyof R]?: R[F] | undefined };
 
+/** A damaged record. */
+export interface Lost {
+  readonly id: string;
+  readonly lost: true;
+}
+
 /** Records of one kind by their ids, as a database keeps them. Each method is one atomic step. */
 export interface Records<R extends { readonly id: string }> {
   find(id: string): Promise<R | undefined>;
+  /** Finds the record that has a value in the field that has an index. */
+  findBy(field: keyof R & string, value: string): Promise<R | undefined>;
   /** Finds the record with an id, unless it has expired by a time, or inserts one. */
   findOrInsert(record: R, nowMs?: number): Promise<R>;
   /** Sets fields of a record, if it has others as stated; true if it did. */
   update(where: Where<R> & Pick<R, "id">, set: Partial<R>): Promise<boolean>;
   /** Removes the record with an id, or all, if they have other fields as stated. */
   remove(where: Where<R>): Promise<void>;
-  /** Lists records by id, from behind the given one on. */
-  list(range: { limit: number; after?: string | undefined }): Promise<(R | { id: string; lost: true })[]>;
+  /** Lists records in the order of their ids' bytes, from behind one on: all, or those whose ids begin with `prefix`. */
+  list(range: {
+    limit: number;
+    after?: string | undefined;
+    prefix?: string | undefined;
+  }): Promise<(R | Lost)[]>;
+  /** Lists the records with the greatest numbers in a field, the greatest first. */
+  greatest(field: keyof R & string, limit: number): Promise<R[]>;
 }
 
 export class StoredClaims implements Claims {
@@ -62,11 +77,14 @@ export class StoredErasures implements Erasures {
 export type GrantRecord = Omit<StoredGrant, "codeHash"> & { readonly id: string };
 
 export class StoredGrants implements Grants {
-  /** @param secret finds the secret that is kept, or keeps the given one */
   constructor(
     private readonly grants: Records<GrantRecord>,
-    readonly secret: Grants["secret"],
+    private readonly secrets: Records<{ readonly id: string; readonly secret: string }>,
   ) {}
+
+  async secret(fresh: string): Promise<string> {
+    return (await this.secrets.findOrInsert({ id: "clients", secret: fresh })).secret;
+  }
 
   async add({ codeHash, ...grant }: Grant): Promise<void> {
     await this.grants.findOrInsert({ id: codeHash, ...grant }, Date.now());
@@ -94,5 +112,34 @@ export class StoredGrants implements Grants {
 
   removeOf(accountId: string): Promise<void> {
     return this.grants.remove({ accountId });
+  }
+}
+
+/** The models that a database was pinned to. */
+export interface ModelsRecord {
+  readonly id: string;
+  /** Model version of the last one of the models. */
+  readonly pinned: string;
+  readonly models: readonly Pinned[];
+}
+
+const MODELS = "models";
+
+export class StoredSystemRecords implements SystemRecords {
+  constructor(private readonly records: Records<ModelsRecord>) {}
+
+  async models(): Promise<readonly Pinned[]> {
+    return (await this.records.find(MODELS))?.models ?? [];
+  }
+
+  async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
+    const pinned = to.modelVersion;
+    if (after === undefined) {
+      const first = await this.records.findOrInsert({ id: MODELS, pinned, models: [to] });
+      return first.models.at(-1)?.model.id === to.model.id;
+    }
+    // No model version is pinned twice, so these are the models that were read.
+    const models = [...(await this.models()), to];
+    return this.records.update({ id: MODELS, pinned: after }, { pinned, models });
   }
 }

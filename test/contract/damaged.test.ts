@@ -150,11 +150,17 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
   const account = anAccount();
   const accounts = root.openDB<Buffer, string>("accounts", { encoding: "binary" });
   await accounts.put(account.id, Buffer.from("secret words"));
-  const recent = root.openDB<Buffer, string[]>("recent", { encoding: "binary" });
-  await recent.put([scope.accountId, scope.namespace], Buffer.from("secret words"));
+  const recent = root.openDB<Buffer, string>("recent", { encoding: "binary" });
+  await recent.put(`${scope.accountId}:${scope.namespace}`, Buffer.from("secret words"));
+  const names = root.openDB<Buffer, string>("namespaces", { encoding: "binary" });
+  await names.put(`${scope.accountId}:${scope.namespace}`, Buffer.from("secret words"));
   await root.close();
   const storage = await openLocal({ dataDir });
   const calls = [
+    storage.names.find(scope),
+    storage.names.create(scope),
+    storage.names.list({ accountId: scope.accountId, limit: 9 }),
+    storage.names.listAll({ limit: 9 }),
     storage.accounts.find(account.id),
     storage.accounts.refund(account.id),
     storage.recent.list(9),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
+import type { ModelsRecord } from "../../src/storage/records.js";
 import { expectGot, expectRecalled, type StoredMemory, storedMemoryOf } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
@@ -159,9 +160,11 @@ describe("what stops the start", () => {
     const { dataDir, stop } = await begin(startServer());
     await stop();
     const root = open({ path: join(dataDir, "recalld.mdb") });
-    const meta = root.openDB<unknown, string>("meta", { encoding: "json" });
-    const [first] = meta.get("models") as [Pinned];
-    await meta.put("models", [{ ...first, model: { ...first.model, id: "another/model" } }]);
+    const meta = root.openDB<ModelsRecord, string>("meta", { encoding: "json" });
+    const record = meta.get("models") as ModelsRecord;
+    const [first] = record.models as [Pinned];
+    const models = [{ ...first, model: { ...first.model, id: "another/model" } }];
+    await meta.put("models", { ...record, models });
     await root.close();
     await expectOneLine(
       { DATA_DIR: dataDir },

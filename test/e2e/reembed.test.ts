@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { describe, expect, it, vi } from "vitest";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
+import type { ModelsRecord } from "../../src/storage/records.js";
 import { changeModelUnderLoad } from "../faults/reembed.js";
 import { admin } from "../support/admin.js";
 import { resultsOf, signUp } from "../support/caller.js";
@@ -137,9 +138,11 @@ describe("a change of the model that is given up in the middle", () => {
 /** Changes the model's revision, as an upgrade with another bundled model does. */
 async function forgetRevision(dataDir: string): Promise<void> {
   const root = open({ path: join(dataDir, "recalld.mdb") });
-  const meta = root.openDB<readonly Pinned[], string>("meta", { encoding: "json" });
-  const pinned = meta.get("models")?.[0] as Pinned;
-  await meta.put("models", [{ ...pinned, model: { ...pinned.model, revision: "0".repeat(64) } }]);
+  const meta = root.openDB<ModelsRecord, string>("meta", { encoding: "json" });
+  const record = meta.get("models") as ModelsRecord;
+  const [pinned] = record.models as [Pinned];
+  const models = [{ ...pinned, model: { ...pinned.model, revision: "0".repeat(64) } }];
+  await meta.put("models", { ...record, models });
   await root.close();
 }
 

@@ -22,7 +22,10 @@ it("records that have expired are removed though the process is started again af
   const ids = Array.from({ length: 600 }, (_, i) => createHash("sha256").update(String(i)).digest("hex"));
   const [old, fresh] = [ids.slice(0, 200), ids.slice(200)];
   const insert = (id: string, untilMs: number, nowMs: number) =>
-    new LocalRecords<{ id: string; untilMs: number }>(db, "untilMs").findOrInsert({ id, untilMs }, nowMs);
+    new LocalRecords<{ id: string; untilMs: number }>(root, "records", { expiry: "untilMs" }).findOrInsert(
+      { id, untilMs },
+      nowMs,
+    );
   await Promise.all(old.map((id) => insert(id, 10, 0)));
   await Promise.all(fresh.map((id) => insert(id, 20, 10)));
   expect(old.filter((id) => db.doesExist(id)).length).toBeLessThan(20);
@@ -31,7 +34,7 @@ it("records that have expired are removed though the process is started again af
 
 it("records of an account are removed beside one that is damaged, which nobody can tell whose it is", async () => {
   const db = root.openDB<{ owner: string }, string>("records", { encoding: "json" });
-  const records = new LocalRecords<{ id: string; owner: string }>(db);
+  const records = new LocalRecords<{ id: string; owner: string }>(root, "records");
   for (const [id, owner] of ["ab", "ba", "cb"].entries())
     await records.findOrInsert({ id: String(id), owner });
   await root.openDB<Buffer, string>("records", { encoding: "binary" }).put("0", Buffer.from("{"));

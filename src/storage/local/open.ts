@@ -4,7 +4,8 @@ import type { Database, RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredClaims, StoredErasures, StoredGrants } from "../records.js";
+import { StoredNames, StoredRecent } from "../names.js";
+import { StoredClaims, StoredErasures, StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
@@ -13,14 +14,13 @@ import { durably, reading, settled, writesOf } from "./durably.js";
 import { DATABASES_MAX, FILE, openFile, removeDrafts } from "./file.js";
 import { Entries } from "./log/entries.js";
 import { LocalLog } from "./log/log.js";
-import { LocalNames } from "./log/names.js";
 import { LocalSecondaryIndexes } from "./log/secondary-indexes.js";
 import { type Answering, claim } from "./owner/owner.js";
-import { LocalRecent, LocalRecords, LocalSystemRecords, type Meta } from "./records.js";
+import { LocalRecords } from "./records.js";
 
 const JSON_VALUES = { encoding: "json" } as const;
-/** Name of the record in which the secret is kept that signs the ids of clients. */
-const SECRET = "secret";
+
+type Meta = Database<Format, string>;
 
 export interface LocalOptions {
   readonly dataDir: string;
@@ -69,28 +69,24 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     const snapshots = new DatabaseSnapshots(root, () => charges.write().catch(() => {}));
     const entries = new Entries(root);
     const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
-    const secrets: Database<string, string> = root.openDB("grant-secrets", JSON_VALUES);
     return {
       // A memory's charge is on the disk before it, or with it.
       log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
-      names: new LocalNames(root),
+      names: new StoredNames(new LocalRecords(root, "namespaces", { index: "logId" })),
       secondaryIndexes,
       accounts,
-      grants: new StoredGrants(new LocalRecords(root.openDB("grants", JSON_VALUES), "keptUntilMs"), (fresh) =>
-        durably(secrets, () => {
-          const existing = secrets.get(SECRET);
-          if (existing === undefined) secrets.putSync(SECRET, fresh);
-          return existing ?? fresh;
-        }),
+      grants: new StoredGrants(
+        new LocalRecords(root, "grants", { expiry: "keptUntilMs" }),
+        new LocalRecords(root, "grant-secrets"),
       ),
       usage: new LocalUsage(root.openDB("usage", JSON_VALUES), (accountId) =>
         accounts.isClosedNow(accountId),
       ),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
-      systemRecords: new LocalSystemRecords(meta),
-      claims: new StoredClaims(new LocalRecords(root.openDB("claims", JSON_VALUES), "expiresAtMs")),
-      erasures: new StoredErasures(new LocalRecords(root.openDB("erasures", JSON_VALUES))),
-      recent: new LocalRecent(root.openDB("recent", JSON_VALUES)),
+      systemRecords: new StoredSystemRecords(new LocalRecords(root, "meta")),
+      claims: new StoredClaims(new LocalRecords(root, "claims", { expiry: "expiresAtMs" })),
+      erasures: new StoredErasures(new LocalRecords(root, "erasures")),
+      recent: new StoredRecent(new LocalRecords(root, "recent")),
       exclusive: true,
       check: () => check(path, meta),
       backUp: (to) => snapshots.write(to),
@@ -114,7 +110,7 @@ async function checkFormat(root: RootDatabase, { meta, path }: { meta: Meta; pat
   const found = reading(() => meta.get("format"));
   const isNew = found === undefined && [...root.getKeys()].every((name) => name === "meta");
   if (isNew) await durably(meta, () => void meta.putSync("format", OUR_FORMAT));
-  else expectOurFormat(`the database ${path}`, found as Format | undefined);
+  else expectOurFormat(`the database ${path}`, found);
 }
 
 /** Expects that the folder holds a database. @throws MemoryError `failed_precondition` when it does not. */

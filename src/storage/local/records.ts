@@ -1,67 +1,122 @@
-import type { Database } from "lmdb";
-import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
-import type { Recent, Scope } from "../../memory/ports/names.js";
-import type { Records, Where } from "../records.js";
+import type { Database, RootDatabase } from "lmdb";
+import type { Lost, Records, Where } from "../records.js";
 import { durably, reading } from "./durably.js";
 
 /** Number of records that each new one looks at for expired ones: more than one, so that none pile up. */
 const LOOKED_AT = 4;
 
+interface LocalRecordsOptions<R> {
+  /** Field with the time at which a record expires; undefined if none does. */
+  readonly expiry?: keyof R;
+  /** Field by which records are found as well; no two share a value of it. */
+  readonly index?: keyof R & string;
+}
+
 export class LocalRecords<R extends { readonly id: string }> implements Records<R> {
   /** The record that was looked at last for expired ones; empty at the end of all. */
   #looked: string | undefined;
 
-  /** @param expiry field with the time at which a record expires; undefined if none does */
+  readonly #records: Database<Omit<R, "id">, string>;
+  /** Ids by the values of the field that has an index. */
+  readonly #ids: Database<string, string> | undefined;
+
   constructor(
-    private readonly records: Database<Omit<R, "id">, string>,
-    private readonly expiry?: keyof R,
-  ) {}
+    root: RootDatabase,
+    name: string,
+    private readonly options: LocalRecordsOptions<R> = {},
+  ) {
+    const { index } = options;
+    this.#records = root.openDB(name, { encoding: "json" });
+    this.#ids = index && root.openDB(`${name}-by-${index}`, { encoding: "string" });
+  }
 
   async find(id: string): Promise<R | undefined> {
     return reading(() => this.#get(id));
   }
 
-  findOrInsert(record: R, nowMs = 0): Promise<R> {
-    return durably(this.records, () => {
-      this.#removeExpired(record.id, nowMs);
+  async findBy(_field: string, value: string): Promise<R | undefined> {
+    return reading(() => {
+      const id = this.#ids?.get(value);
+      return id === undefined ? undefined : this.#get(id);
+    });
+  }
+
+  async findOrInsert(record: R, nowMs = 0): Promise<R> {
+    const find = () => {
       const existing = this.#get(record.id);
-      if (existing !== undefined && !this.#isExpired(existing, nowMs)) return existing;
-      this.records.putSync(record.id, record);
-      return record;
+      return existing === undefined || this.#isExpired(existing, nowMs) ? undefined : existing;
+    };
+    // What is there needs no write.
+    const found = reading(find);
+    if (found !== undefined) return found;
+    return durably(this.#records, () => {
+      this.#removeExpired(record.id, nowMs);
+      const existing = find();
+      if (existing === undefined) this.#write(record.id, record);
+      return existing ?? record;
     });
   }
 
   update({ id, ...where }: Where<R> & Pick<R, "id">, set: Partial<R>): Promise<boolean> {
-    return durably(this.records, () => {
+    return durably(this.#records, () => {
       const existing = this.#get(id);
       if (existing === undefined || !has(existing, where)) return false;
-      this.records.putSync(id, { ...existing, ...set });
+      this.#write(id, { ...existing, ...set });
       return true;
     });
   }
 
   remove({ id: only, ...where }: Where<R>): Promise<void> {
-    return durably(this.records, () => {
-      for (const id of only === undefined ? [...this.records.getKeys()] : [only]) {
+    return durably(this.#records, () => {
+      for (const id of only === undefined ? [...this.#records.getKeys()] : [only]) {
         // A damaged one can be removed by its id alone.
         const isMeant = Object.keys(where).length === 0 || has(this.#read(id) ?? {}, where);
-        if (isMeant) this.records.removeSync(id);
+        if (isMeant) this.#write(id, undefined);
       }
     });
   }
 
-  async list({ limit, after }: Parameters<Records<R>["list"]>[0]) {
-    const range = { limit, ...(after !== undefined && { start: after, exclusiveStart: true }) };
-    return reading(() => [...this.records.getKeys(range)].flatMap((id) => this.#read(id) ?? []));
+  async list({ limit, after = "", prefix = "" }: Parameters<Records<R>["list"]>[0]): Promise<(R | Lost)[]> {
+    const begins = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0;
+    const start = begins ? prefix : after;
+    const range = { limit, ...(start !== "" && { start, exclusiveStart: !begins }) };
+    return reading(() => {
+      const found: (R | Lost)[] = [];
+      for (const id of this.#records.getKeys(range)) {
+        if (!id.startsWith(prefix)) break;
+        found.push(this.#read(id) as R | Lost);
+      }
+      return found;
+    });
+  }
+
+  async greatest(field: keyof R, limit: number): Promise<R[]> {
+    const all = reading(() =>
+      [...this.#records.getRange()].map(({ key: id, value }) => ({ id, ...value }) as R),
+    );
+    return all.sort((a, b) => Number(b[field]) - Number(a[field])).slice(0, limit);
+  }
+
+  /** Writes a record, or removes it, and changes its index likewise. */
+  #write(id: string, record: R | undefined): void {
+    const { index } = this.options;
+    if (index !== undefined) {
+      const before = this.#get(id);
+      if (before !== undefined) this.#ids?.removeSync(before[index] as string);
+      if (record !== undefined) this.#ids?.putSync(record[index] as string, id);
+    }
+    if (record === undefined) return void this.#records.removeSync(id);
+    const { id: _id, ...fields } = record;
+    this.#records.putSync(id, fields);
   }
 
   #get(id: string): R | undefined {
-    const found = this.records.get(id);
-    return found && ({ ...found, id } as R);
+    const found = this.#records.get(id);
+    return found && ({ id, ...found } as R);
   }
 
   /** Reads one record by itself, so that a damaged one does not hide the others. */
-  #read(id: string): R | { id: string; lost: true } | undefined {
+  #read(id: string): R | Lost | undefined {
     try {
       return this.#get(id);
     } catch (error) {
@@ -72,67 +127,24 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
   }
 
   #isExpired(record: R, nowMs: number): boolean {
-    return this.expiry !== undefined && (record[this.expiry] as number) <= nowMs;
+    const { expiry } = this.options;
+    return expiry !== undefined && (record[expiry] as number) <= nowMs;
   }
 
   /** Removes those of a few records that have expired, in turn: from any on, so that restarts leave none out. */
   #removeExpired(any: string, nowMs: number): void {
-    if (this.expiry === undefined) return;
+    if (this.options.expiry === undefined) return;
     const start = this.#looked ?? any;
     const range = { limit: LOOKED_AT, ...(start !== "" && { start, exclusiveStart: true }) };
-    const ids = [...this.records.getKeys(range)];
+    const ids = [...this.#records.getKeys(range)];
     this.#looked = ids[LOOKED_AT - 1] ?? "";
     for (const id of ids) {
       const record = this.#read(id);
-      if (record && !("lost" in record) && this.#isExpired(record, nowMs)) this.records.removeSync(id);
+      if (record && !("lost" in record) && this.#isExpired(record, nowMs)) this.#records.removeSync(id);
     }
   }
 }
 
 function has(record: object, where: object): boolean {
   return Object.entries(where).every(([name, value]) => record[name as keyof object] === value);
-}
-
-export class LocalRecent implements Recent {
-  constructor(private readonly usedMs: Database<number, [accountId: string, namespace: string]>) {}
-
-  touch({ accountId, namespace }: Scope, atMs: number): Promise<void> {
-    return durably(this.usedMs, () => void this.usedMs.putSync([accountId, namespace], atMs));
-  }
-
-  async list(limit: number): Promise<Scope[]> {
-    const all = reading(() => [...this.usedMs.getRange()]);
-    return all
-      .sort((a, b) => b.value - a.value)
-      .slice(0, limit)
-      .map(({ key: [accountId, namespace] }) => ({ accountId, namespace }));
-  }
-
-  forget({ accountId, namespace }: Scope): Promise<void> {
-    return durably(this.usedMs, () => void this.usedMs.removeSync([accountId, namespace]));
-  }
-}
-
-/** Records about the whole database, by name. */
-export type Meta = Database<unknown, string>;
-
-export class LocalSystemRecords implements SystemRecords {
-  constructor(private readonly meta: Meta) {}
-
-  async models(): Promise<readonly Pinned[]> {
-    return reading(() => this.#models());
-  }
-
-  pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
-    return durably(this.meta, () => {
-      const models = this.#models();
-      if (models.at(-1)?.modelVersion !== after) return false;
-      this.meta.putSync("models", [...models, to]);
-      return true;
-    });
-  }
-
-  #models(): readonly Pinned[] {
-    return (this.meta.get("models") as readonly Pinned[] | undefined) ?? [];
-  }
 }

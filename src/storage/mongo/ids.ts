@@ -1,5 +1,3 @@
-import type { Scope } from "../../memory/ports/names.js";
-
 /** Number of digits, enough for a million entries a second during eleven days. */
 const DIGITS = 12;
 
@@ -14,16 +12,6 @@ export function sequenceOf(id: string): number {
 
 export function parseNumberId(id: string): { logId: string; sequence: number } {
   return { logId: id.split(":", 1)[0] as string, sequence: sequenceOf(id) };
-}
-
-/** Makes a namespace's `_id`: `<account>:<namespace>`; account ids have no colon. */
-export function nameId({ accountId, namespace }: Scope): string {
-  return `${accountId}:${namespace}`;
-}
-
-export function scopeIn(id: string): Scope {
-  const colon = id.indexOf(":");
-  return { accountId: id.slice(0, colon), namespace: id.slice(colon + 1) };
 }
 
 /** The greatest code point, which has no successor. */

@@ -9,16 +9,16 @@ import {
 } from "mongodb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredClaims, StoredErasures, StoredGrants } from "../records.js";
+import { StoredNames, StoredRecent } from "../names.js";
+import { StoredClaims, StoredErasures, StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
 import { findOrInsert, withTimeout } from "./driver.js";
 import { COUNTED, MongoLog } from "./log/log.js";
-import { MongoNames } from "./log/names.js";
 import type { EntryRecord } from "./log/record.js";
 import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
-import { MongoRecent, MongoRecords, MongoSystemRecords } from "./records.js";
+import { MongoRecords } from "./records.js";
 
 const DATABASE = "recalld";
 
@@ -103,19 +103,19 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const entries = db.collection<EntryRecord>("log");
   return {
     log: new MongoLog(entries),
-    names: new MongoNames(db.collection("namespaces")),
+    names: new StoredNames(new MongoRecords(db.collection("namespaces"))),
     secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
-    grants: new StoredGrants(new MongoRecords(db.collection("grants"), "keptUntil"), async (fresh) => {
-      const secret = { _id: "clients", secret: fresh };
-      return (await withTimeout(findOrInsert(db.collection<typeof secret>("grant_secrets"), secret))).secret;
-    }),
+    grants: new StoredGrants(
+      new MongoRecords(db.collection("grants"), "keptUntil"),
+      new MongoRecords(db.collection("grant_secrets")),
+    ),
     usage: new MongoUsage(db.collection("usage")),
     calls: new MongoCalls(db.collection("calls")),
-    systemRecords: new MongoSystemRecords(db.collection("meta")),
+    systemRecords: new StoredSystemRecords(new MongoRecords(db.collection("meta"))),
     claims: new StoredClaims(new MongoRecords(db.collection("claims"), "expiresAt")),
     erasures: new StoredErasures(new MongoRecords(db.collection("erasures"))),
-    recent: new MongoRecent(db.collection("recent")),
+    recent: new StoredRecent(new MongoRecords(db.collection("recent"))),
     exclusive: false,
     ...connectionOf({ client, db }),
   };

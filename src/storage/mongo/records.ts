@@ -1,9 +1,7 @@
-import type { Collection, Document, Filter } from "mongodb";
-import type { Pinned, SystemRecords } from "../../memory/ports/model-version.js";
-import type { Recent, Scope } from "../../memory/ports/names.js";
-import type { Records, Where } from "../records.js";
+import type { Collection, Document, Filter, FindOptions } from "mongodb";
+import type { Lost, Records, Where } from "../records.js";
 import { findOrInsert, withTimeout } from "./driver.js";
-import { nameId, scopeIn } from "./ids.js";
+import { afterAll } from "./ids.js";
 
 /** A record as a document. The time of its expiry is a Date, so that MongoDB removes the document by itself. */
 type RecordDocument = Document & { readonly _id: string };
@@ -17,6 +15,11 @@ export class MongoRecords<R extends { readonly id: string }> implements Records<
 
   async find(id: string): Promise<R | undefined> {
     const found = await withTimeout(this.records.findOne({ _id: id }));
+    return found === null ? undefined : this.#fromDocument(found);
+  }
+
+  async findBy(field: string, value: string): Promise<R | undefined> {
+    const found = await withTimeout(this.records.findOne({ [field]: value }));
     return found === null ? undefined : this.#fromDocument(found);
   }
 
@@ -42,9 +45,18 @@ export class MongoRecords<R extends { readonly id: string }> implements Records<
     await withTimeout(isOne ? this.records.deleteOne(filter) : this.records.deleteMany(filter));
   }
 
-  async list({ limit, after = "" }: Parameters<Records<R>["list"]>[0]): ReturnType<Records<R>["list"]> {
-    const behind = this.records.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit });
-    return (await withTimeout(behind.toArray())).map((each) => this.#fromDocument(each));
+  list({ limit, after = "", prefix }: Parameters<Records<R>["list"]>[0]): Promise<(R | Lost)[]> {
+    const beginning = prefix === undefined ? {} : { $gte: prefix, $lt: afterAll(prefix) };
+    return this.#list({ _id: { $gt: after, ...beginning } }, { sort: { _id: 1 }, limit });
+  }
+
+  greatest(field: string, limit: number): Promise<R[]> {
+    return this.#list({}, { sort: { [field]: -1 }, limit });
+  }
+
+  async #list(filter: Filter<RecordDocument>, options: FindOptions): Promise<R[]> {
+    const found = await withTimeout(this.records.find(filter, options).toArray());
+    return found.map((each) => this.#fromDocument(each));
   }
 
   #fromDocument({ _id: id, ...document }: RecordDocument): R {
@@ -58,57 +70,4 @@ export class MongoRecords<R extends { readonly id: string }> implements Records<
 function filterOf({ id, ...where }: Where<{ id: string }>): Filter<RecordDocument> {
   const fields = Object.entries(where).map(([name, value]) => [name, value ?? { $exists: false }]);
   return { ...(id !== undefined && { _id: id }), ...Object.fromEntries(fields) };
-}
-
-interface RecentRecord {
-  /** Id as `nameId` makes it. */
-  readonly _id: string;
-  readonly usedAtMs: number;
-}
-
-export class MongoRecent implements Recent {
-  constructor(private readonly recent: Collection<RecentRecord>) {}
-
-  async touch(scope: Scope, atMs: number): Promise<void> {
-    const used = { $set: { usedAtMs: atMs } };
-    await withTimeout(this.recent.updateOne({ _id: nameId(scope) }, used, { upsert: true }));
-  }
-
-  async list(limit: number): Promise<Scope[]> {
-    const records = await withTimeout(this.recent.find({}, { sort: { usedAtMs: -1 }, limit }).toArray());
-    return records.map(({ _id }) => scopeIn(_id));
-  }
-
-  async forget(scope: Scope): Promise<void> {
-    await withTimeout(this.recent.deleteOne({ _id: nameId(scope) }));
-  }
-}
-
-interface MetaRecord {
-  readonly _id: string;
-  /** Model version of the last one of the models. */
-  readonly pinned?: string;
-  readonly models?: readonly Pinned[];
-}
-
-export class MongoSystemRecords implements SystemRecords {
-  constructor(private readonly meta: Collection<MetaRecord>) {}
-
-  async models(): Promise<readonly Pinned[]> {
-    return (await withTimeout(this.meta.findOne({ _id: "models" })))?.models ?? [];
-  }
-
-  async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
-    if (after === undefined) {
-      const first = { _id: "models", pinned: to.modelVersion, models: [to] };
-      return (await withTimeout(findOrInsert(this.meta, first))).models?.at(-1)?.model.id === to.model.id;
-    }
-    const models = [...(await this.models()), to];
-    // No model version is pinned twice, so these are the models that were read.
-    const pinning = this.meta.updateOne(
-      { _id: "models", pinned: after },
-      { $set: { pinned: to.modelVersion, models } },
-    );
-    return (await withTimeout(pinning)).matchedCount === 1;
-  }
 }

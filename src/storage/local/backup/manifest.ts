@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { failedPrecondition, type MemoryError } from "../../../errors.js";
 import type { ModelIdentity } from "../../../memory/ports/embedder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
+import { StoredSystemRecords } from "../../records.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
 import { Entries } from "../log/entries.js";
 import { LocalSecondaryIndexes } from "../log/secondary-indexes.js";
-import { LocalSystemRecords, type Meta } from "../records.js";
+import { LocalRecords } from "../records.js";
 
 const MANIFEST = "manifest.json";
 
@@ -44,8 +45,8 @@ interface FileSum {
 export async function lookInto(path: string): Promise<Pick<BackupManifest, "model" | "counts">> {
   const root = await openFile(path, { readOnly: true });
   try {
-    const meta: Meta = root.openDB("meta", { encoding: "json" });
-    expectOurFormat(`the database ${path}`, meta.get("format") as Format | undefined);
+    const meta = root.openDB<Format, string>("meta", { encoding: "json" });
+    expectOurFormat(`the database ${path}`, meta.get("format"));
     const count = (name: string) =>
       (root.openDB(name, { encoding: "binary" }).getStats() as { entryCount: number }).entryCount;
     const counts = {
@@ -54,7 +55,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "mode
       memories: new LocalSecondaryIndexes(root, new Entries(root)).memories,
       entries: count("log"),
     };
-    const pinned = (await new LocalSystemRecords(meta).models()).at(-1);
+    const pinned = (await new StoredSystemRecords(new LocalRecords(root, "meta")).models()).at(-1);
     return { model: pinned?.model ?? null, counts };
   } finally {
     await root.close();
