@@ -84,12 +84,13 @@ export function crowdedOut({ keys }: Pick<Account, "keys">): string[] {
   return out;
 }
 
+/** Removes the session that is meant; true if there was one. */
 export function removeSession(
   accounts: Changing,
-  { accountId, sessionId }: { accountId: string; sessionId: string },
+  { accountId, isMeant }: { accountId: string; isMeant: (session: Session) => boolean },
 ): Promise<boolean> {
   return accounts.change(accountId, (account) => {
-    if (!account.keys.some(({ sessions }) => sessions?.some(({ id }) => id === sessionId))) return undefined;
-    return { ...account, keys: account.keys.map((key) => withSessions(key, ({ id }) => id !== sessionId)) };
+    if (!account.keys.some(({ sessions }) => sessions?.some(isMeant))) return undefined;
+    return { ...account, keys: account.keys.map((key) => withSessions(key, (each) => !isMeant(each))) };
   });
 }

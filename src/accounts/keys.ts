@@ -6,7 +6,7 @@ import { type Expiry, parseExpiry } from "../memory/requests/times.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import { getAccount } from "./authenticate.js";
 import { addKey, removeKey, removeSession } from "./changes.js";
-import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
+import { type Key, type KeyAccess, makeKey, NEVER_MS, type Session } from "./key.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
 export const GRACE_SECONDS_MAX = 86_400;
@@ -63,7 +63,8 @@ export async function revokeKey(
 ): Promise<void> {
   if (id === "") throw invalid("id", "is missing");
   const found = await account();
-  if (await removeSession(accounts, { accountId: found.id, sessionId: id })) return;
+  const isMeant = (session: Session) => session.id === id;
+  if (await removeSession(accounts, { accountId: found.id, isMeant })) return;
   keyWith(found, { field: "id", id });
   if (await removeKey(accounts, { accountId: found.id, keyId: id, force })) return;
   // Another call may have revoked it meanwhile.

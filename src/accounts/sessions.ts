@@ -1,8 +1,8 @@
 import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts } from "./account.js";
 import { getAccount, unknownKey } from "./authenticate.js";
-import { addSession } from "./changes.js";
-import { makeSession, type Session, withSessions } from "./key.js";
+import { addSession, removeSession } from "./changes.js";
+import { makeSession, type Session } from "./key.js";
 import { isOfClient, ofClient } from "./keys.js";
 
 /** Lifetime of a session whose cookie ends with the browser. */
@@ -38,8 +38,5 @@ export async function endSession(
   { accountId, sessionHash }: Pick<Caller, "accountId" | "sessionHash">,
 ): Promise<void> {
   if (sessionHash === undefined) return;
-  await accounts.change(accountId, (account) => ({
-    ...account,
-    keys: account.keys.map((key) => withSessions(key, ({ hash }) => hash !== sessionHash)),
-  }));
+  await removeSession(accounts, { accountId, isMeant: ({ hash }) => hash === sessionHash });
 }

@@ -67,9 +67,11 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
         await open(accountId, keys[0]),
         await open(accountId, keys[1]),
       ];
-      expect(await removeSession(accounts(), { accountId, sessionId: one.id })).toBe(true);
-      expect(await removeSession(accounts(), { accountId, sessionId: one.id })).toBe(false);
-      expect(await removeSession(accounts(), { accountId: "acc_none", sessionId: other.id })).toBe(false);
+      expect(await removeSession(accounts(), { accountId, isMeant: ({ id }) => id === one.id })).toBe(true);
+      expect(await removeSession(accounts(), { accountId, isMeant: ({ id }) => id === one.id })).toBe(false);
+      expect(
+        await removeSession(accounts(), { accountId: "acc_none", isMeant: ({ id }) => id === other.id }),
+      ).toBe(false);
       expect(await sessionsOf(accountId)).toEqual([[other], [third]]);
       for (const [each, living] of [
         [one, false],
@@ -79,7 +81,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
       ] as const) {
         expect(await lives(accountId, each)).toBe(living);
       }
-      await removeSession(accounts(), { accountId, sessionId: other.id });
+      await removeSession(accounts(), { accountId, isMeant: ({ id }) => id === other.id });
       expect((await accounts().find(accountId))?.keys[0]).toEqual(keys[0]);
     });
 
@@ -102,7 +104,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
     it("end at their time, and are listed no more, nor removed", async () => {
       const { accountId, keys } = await create({});
       const over = await open(accountId, keys[0], { expiresAtMs: Date.now() - 1 });
-      expect(await removeSession(accounts(), { accountId, sessionId: over.id })).toBe(false);
+      expect(await removeSession(accounts(), { accountId, isMeant: ({ id }) => id === over.id })).toBe(false);
       const soon = await open(accountId, keys[0], { expiresAtMs: Date.now() + HOUR_MS });
       expect([await lives(accountId, over), await lives(accountId, soon)]).toEqual([false, true]);
       expect(await sessionsOf(accountId)).toEqual([[soon]]);
