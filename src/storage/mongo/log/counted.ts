@@ -32,19 +32,24 @@ export interface CountedOptions {
  * there.
  */
 export class Counted {
-  readonly #cache: LRUCache<string, Measured>;
+  readonly #cache: LRUCache<string, Measured, Range>;
   readonly #count: CountedOptions["count"];
   readonly #nowMs: () => number;
   readonly #rangeEntries: number;
-  /** Counts under way whose ranges have not lost entries since they began, by range. */
-  readonly #counting = new Map<string, Promise<Measured>>();
 
   constructor({ count, nowMs = () => performance.now(), rangeEntries = RANGE_ENTRIES }: CountedOptions) {
     this.#count = count;
     this.#nowMs = nowMs;
     this.#rangeEntries = rangeEntries;
     const lifetime = { ttl: CACHE_TTL_MS, ttlResolution: 0, perf: { now: nowMs }, noDeleteOnStaleGet: true };
-    this.#cache = new LRUCache({ max: RANGES_MAX, ...lifetime });
+    this.#cache = new LRUCache({
+      max: RANGES_MAX,
+      ...lifetime,
+      fetchMethod: (_key, _before, { context }) => count(context),
+      // A count under way of a range that is forgotten is answered, and not kept.
+      ignoreFetchAbort: true,
+      noDeleteOnFetchRejection: true,
+    });
   }
 
   /**
@@ -69,9 +74,7 @@ export class Counted {
   /** Forgets the counts of ranges with erased entries; must be called before they are erased and after. */
   forget(logId: string, sequences: readonly number[]): void {
     for (const sequence of sequences) {
-      const key = keyOf({ logId, from: sequence - ((sequence - 1) % this.#rangeEntries) });
-      this.#cache.delete(key);
-      this.#counting.delete(key);
+      this.#cache.delete(keyOf({ logId, from: sequence - ((sequence - 1) % this.#rangeEntries) }));
     }
   }
 
@@ -81,15 +84,8 @@ export class Counted {
     if (cached !== undefined) return cached;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
     // The last range grows; entries that others append meanwhile need not be counted.
-    const counting = this.#count(range);
-    this.#counting.set(key, counting);
-    try {
-      const measured = await counting;
-      if (range.to <= last + 1 && this.#counting.get(key) === counting) this.#cache.set(key, measured);
-      return measured;
-    } finally {
-      if (this.#counting.get(key) === counting) this.#counting.delete(key);
-    }
+    if (range.to > last + 1) return this.#count(range);
+    return (await this.#cache.fetch(key, { context: range })) as Measured;
   }
 }
 
