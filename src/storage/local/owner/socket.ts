@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { text as readAll } from "node:stream/consumers";
 
 /** Maximum length of a socket's address on every system (macOS: 104 bytes with the closing zero). */
 const ADDRESS_BYTES_MAX = 103;
@@ -83,24 +84,13 @@ export async function ask(path: string, request: string): Promise<string | undef
   return withAddress(path, async (address) => {
     const connection = connect(address);
     connection.write(`${request}\n`);
-    return firstLineOf(connection)
-      .catch((error: NodeJS.ErrnoException) => {
-        if (["ENOENT", ...REFUSED].includes(error.code ?? "")) return undefined;
-        throw error;
-      })
-      .finally(() => connection.destroy());
+    const answer = await readAll(connection).catch((error: NodeJS.ErrnoException) => {
+      if (["ENOENT", ...REFUSED].includes(error.code ?? "")) return undefined;
+      throw error;
+    });
+    if (answer?.endsWith("\n") === false) throw new Error("the connection ended without an answer");
+    return answer?.slice(0, -1);
   });
-}
-
-/** Reads up to the first line feed: all else that Unicode knows as a line's end may stand in the answer. */
-async function firstLineOf(connection: Socket): Promise<string> {
-  let text = "";
-  for await (const part of connection.setEncoding("utf8")) {
-    text += part;
-    const end = text.indexOf("\n");
-    if (end >= 0) return text.slice(0, end);
-  }
-  throw new Error("the connection ended without an answer");
 }
 
 /** True if no process listens on a socket file any more; in doubt, false. */
