@@ -1,11 +1,9 @@
-import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { buffer as readAll } from "node:stream/consumers";
 import type { Json, Metadata } from "../clients/typescript/src/index.js";
-import { firstBroken } from "../src/lines.js";
 import { parseLossless } from "../src/server/json-text.js";
 import { orUsageError, UsageError } from "./failure.js";
-import { otherEncodingOf } from "./import/source-file.js";
+import { decoded } from "./import/source-file.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -61,7 +59,7 @@ export function numberOf(option: string) {
  * Returns the text that was given: as words of the line, from a file, or from the standard input, which `-`
  * names.
  *
- * @throws UsageError if none or several were given, or if it is not UTF-8.
+ * @throws UsageError if none or several were given, MemoryError `invalid_argument` if it is not UTF-8.
  */
 export async function textGiven(given: readonly string[], file: string | undefined): Promise<string> {
   if (given.length > 0 && file !== undefined) throw new UsageError("give a text or --file, not both");
@@ -79,16 +77,6 @@ export async function textGiven(given: readonly string[], file: string | undefin
     throw new UsageError("give a text, --file, or pipe one in");
   }
   return decoded(await readAll(process.stdin), "the standard input").replace(/\r?\n$/, "");
-}
-
-/** Decodes a text, without the mark that some programs put at its beginning. */
-function decoded(bytes: Buffer, source: string): string {
-  const encoding = otherEncodingOf(bytes);
-  if (encoding !== undefined) throw new UsageError(`${source} is ${encoding}: save it as UTF-8`);
-  if (!isUtf8(bytes)) {
-    throw new UsageError(`${source} is not UTF-8, first at byte ${firstBroken(bytes)}: save it as UTF-8`);
-  }
-  return new TextDecoder().decode(bytes);
 }
 
 /**

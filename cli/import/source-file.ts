@@ -17,7 +17,6 @@ const PIPED_BYTES_MAX = 8_589_934_592;
 
 const CHUNK_BYTES = 262_144;
 const [LF, CR] = [0x0a, 0x0d];
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface OpenSource extends Source {
   close(): Promise<void>;
@@ -98,7 +97,7 @@ async function expectUtf8(file: FileHandle, name: string): Promise<void> {
  * The encoding other than UTF-8 that a text's mark shows, or a zero among its first bytes: most texts, and all of JSON,
  * begin with ASCII.
  */
-export function otherEncodingOf(start: Uint8Array): "UTF-16" | "UTF-32" | undefined {
+function otherEncodingOf(start: Uint8Array): "UTF-16" | "UTF-32" | undefined {
   const [a = 1, b = 1, c = 1, d = 1] = start;
   const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   if (!isMarked && a !== 0 && b !== 0) return undefined;
@@ -126,9 +125,9 @@ async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
 
 function lineOf(number: number, offset: number, { bytes, length }: LineBytes): Line {
   if (length > LINE_BYTES_MAX) return { number, problem: `it is longer than ${LINE_BYTES_MAX} bytes` };
-  let line = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
-  if (number === 1) line = withoutMark(line);
-  if (isUtf8(line)) return { number, text: line.toString() };
+  const line = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+  // Some programs put a mark at the beginning of a file.
+  if (isUtf8(line)) return { number, text: new TextDecoder("utf-8", { ignoreBOM: number > 1 }).decode(line) };
   return { number, problem: `it is not UTF-8 (byte ${offset + firstBroken(bytes)} of the file)` };
 }
 
@@ -142,21 +141,28 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
   for (let read = -1; read !== 0 && length < size; length += read) {
     ({ bytesRead: read } = await file.read(bytes, length, size - length, length));
   }
-  const text = bytes.subarray(0, length);
-  if (!isUtf8(text)) {
-    const at = firstBroken(text);
-    const line = text.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
-    throw unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
-  }
+  const text = decoded(bytes.subarray(0, length), name);
   try {
-    return parseForeignJson(withoutMark(text).toString());
+    return parseForeignJson(text);
   } catch (error) {
     throw new OtherFormatError(`${name} is not JSON`, error);
   }
 }
 
-function withoutMark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+/**
+ * Decodes a text, without the mark that some programs put at its beginning.
+ *
+ * @throws MemoryError `invalid_argument` if it is not UTF-8
+ */
+export function decoded(bytes: Buffer, name: string): string {
+  const encoding = otherEncodingOf(bytes);
+  if (encoding !== undefined) throw unreadable(`${name} is ${encoding}; save it as UTF-8`);
+  if (!isUtf8(bytes)) {
+    const at = firstBroken(bytes);
+    const line = bytes.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
+    throw unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
+  }
+  return new TextDecoder().decode(bytes);
 }
 
 function unreadable(message: string, cause?: unknown): MemoryError {
