@@ -6,6 +6,7 @@ import type { Account, Accounts } from "../../src/accounts/account.js";
 import type { CallRecord, Calls } from "../../src/accounts/calls/calls.js";
 import {
   CALLS_SEARCHED_MAX,
+  type CallsFilter,
   listRecentCalls,
   readShares,
   SHARES_MAX,
@@ -171,6 +172,33 @@ describe("a list of calls", () => {
     const limited = { ...caller, namespace: "n" };
     const own = await listRecentCalls({ accounts, calls }, { ...request, caller: limited });
     expect(own.calls).toMatchObject([{ code: "ok", keyId: ONE }]);
+  });
+
+  it("has what fits every part of a choice, page by page", async () => {
+    const { account, accounts, caller } = setUp();
+    const { id: accountId } = account;
+    const [stored, other, failed] = [
+      aCall({ accountId, keyId: ONE, method: "s/Store", namespace: "näme" }),
+      aCall({ accountId, keyId: TWO, method: "s/Store", namespace: "other" }),
+      aCall({ accountId, keyId: ONE, namespace: "other", code: "aborted" }),
+    ] as const;
+    // More than are read at a time lie between them.
+    const between = () => Array.from({ length: 300 }, () => aCall({ accountId, keyId: ONE }));
+    await storage.calls.add([stored, ...between(), other, ...between(), failed]);
+    const ports = { accounts, calls: aRecorder() };
+    const list = async (filter: CallsFilter) =>
+      (await listRecentCalls(ports, { ...request, caller, filter })).calls;
+    expect(await list({ method: "s/Store" })).toEqual([other, stored]);
+    expect(await list({ namespace: "näme" })).toEqual([stored]);
+    expect(await list({ code: "aborted", errorsOnly: true })).toEqual([failed]);
+    expect(await list({ code: "ok", errorsOnly: true })).toEqual([]);
+    expect(await list({ code: "ok", keyId: TWO, namespace: "other" })).toEqual([other]);
+    expect(await list({ keyId: TWO, namespace: "näme" })).toEqual([]);
+    const some = { ...request, caller, pageSize: 1, filter: { method: "s/Store" } };
+    const first = await listRecentCalls(ports, some);
+    expect(first).toMatchObject({ calls: [other], nextPageToken: other.id });
+    const second = await listRecentCalls(ports, { ...some, pageToken: other.id });
+    expect(second).toMatchObject({ calls: [stored], nextPageToken: "" });
   });
 
   it("looks through a bounded number of records for a filtered page, and names where to go on", async () => {

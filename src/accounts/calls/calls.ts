@@ -23,41 +23,12 @@ export interface CallRecord {
   readonly used?: Counts;
 }
 
-/** Choice of records. Those of its fields that are given must all fit a record. */
-export interface CallsFilter {
-  readonly errorsOnly?: boolean;
-  readonly method?: string | undefined;
-  readonly keyId?: string | undefined;
-  readonly code?: string | undefined;
-  readonly namespace?: string | undefined;
-}
-
-export interface CallsQuery extends CallsFilter {
+/** Page of an account's records, the newest first. */
+export interface CallsPage {
   readonly accountId: string;
   /** Id of the last record of the page before; undefined begins with the newest. */
   readonly before?: string | undefined;
-  /** Id of the last record to look at; undefined looks at all. */
-  readonly last?: string | undefined;
   readonly limit: number;
-}
-
-/** Place in an account's records, the newest first. */
-export interface CallsPlace {
-  readonly accountId: string;
-  readonly before?: string | undefined;
-  /** Number of records that are passed over. */
-  readonly offset: number;
-}
-
-export function fits(
-  record: Pick<CallRecord, "method" | "keyId" | "code" | "namespace">,
-  { errorsOnly = false, method, keyId, code, namespace }: CallsFilter,
-): boolean {
-  if (errorsOnly && record.code === "ok") return false;
-  if (method !== undefined && record.method !== method) return false;
-  if (keyId !== undefined && record.keyId !== keyId) return false;
-  if (code !== undefined && record.code !== code) return false;
-  return namespace === undefined || record.namespace === namespace;
 }
 
 /** Records to erase: an account's, or those of one of its namespaces. */
@@ -72,9 +43,7 @@ export interface CallsErasure {
 export interface Calls {
   /** Adds records. One whose id is there already stays as it is, so a write may be repeated. */
   add(records: readonly CallRecord[]): Promise<void>;
-  list(query: CallsQuery): Promise<CallRecord[]>;
-  /** Finds the id of the record at a place; undefined if there are not so many. */
-  idAt(place: CallsPlace): Promise<string | undefined>;
+  list(page: CallsPage): Promise<CallRecord[]>;
   erase(erasure: CallsErasure): Promise<void>;
   /**
    * Removes an account's oldest records: some of those that began before `beforeMs`, and of those beyond the

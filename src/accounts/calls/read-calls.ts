@@ -4,7 +4,7 @@ import type { Caller } from "../../memory/ports/quota.js";
 import type { Account, Accounts } from "../account.js";
 import { getAccount } from "../authenticate.js";
 import { type Counts, NOTHING, sum } from "../usage.js";
-import type { CallRecord, CallsFilter } from "./calls.js";
+import type { CallRecord, CallsPage } from "./calls.js";
 import type { CallRecorder } from "./record-calls.js";
 
 export const CALLS_PAGE_DEFAULT = 50;
@@ -13,15 +13,23 @@ export const CALLS_PAGE_MAX = 100;
 export const CALLS_SEARCHED_MAX = 2_500;
 /** Names of each kind that are told apart in an answer: those with most calls. */
 export const SHARES_MAX = 50;
-/** Records that are read and counted at a time, which takes about a millisecond. */
-const COUNT_MANY = 250;
+/** Records that are read and looked at at a time, which takes about a millisecond. */
+const READ_MANY = 250;
 /** Name of all that is not counted apart; no key and no namespace has it. */
 const REST = "";
 
 export interface ReadPorts {
   readonly accounts: Accounts;
-  readonly calls: Pick<CallRecorder, "list" | "idAt" | "limits">;
+  readonly calls: Pick<CallRecorder, "list" | "limits">;
 }
+
+/** Choice of records. Those of its fields that are given must all fit a record. */
+export interface CallsFilter extends Partial<Record<FilterField, string | undefined>> {
+  readonly errorsOnly?: boolean;
+}
+
+const FILTER_FIELDS = ["method", "keyId", "code", "namespace"] as const;
+type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface CallsRequest {
   readonly caller: Caller;
@@ -50,14 +58,19 @@ export async function listRecentCalls(
     return { calls: [], nextPageToken: "", sinceMs: sinceMs(account, calls) };
   }
   const chosen = { ...filter, keyId };
-  const place = { accountId: account.id, before };
-  const last = isFilter(chosen) ? await calls.idAt({ ...place, offset: CALLS_SEARCHED_MAX - 1 }) : undefined;
-  const found = await calls.list({ ...place, last, limit: size + 1, ...chosen });
+  const max = isFilter(chosen) ? CALLS_SEARCHED_MAX : size + 1;
+  const found: CallRecord[] = [];
+  let looked: string | undefined;
+  for await (const { page, rest } of pagesOf(calls, { accountId: account.id, before, max })) {
+    found.push(...page.filter((call) => fits(call, chosen)));
+    looked = rest;
+    if (found.length > size) break;
+  }
   const living = new Set(account.keys.map(({ id }) => id));
   const shown = found.slice(0, size);
   return {
     calls: shown.map((call) => (living.has(call.keyId) ? call : { ...call, keyId: "" })),
-    nextPageToken: found.length > size ? (shown.at(-1)?.id ?? "") : (last ?? ""),
+    nextPageToken: (found.length > size ? shown.at(-1)?.id : looked) ?? "",
     sinceMs: sinceMs(account, calls),
   };
 }
@@ -65,6 +78,29 @@ export async function listRecentCalls(
 /** True if a filter may leave calls out. */
 function isFilter(filter: CallsFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined && value !== false);
+}
+
+function fits(call: CallRecord, { errorsOnly = false, ...filter }: CallsFilter): boolean {
+  if (errorsOnly && call.code === "ok") return false;
+  return FILTER_FIELDS.every((field) => filter[field] === undefined || call[field] === filter[field]);
+}
+
+/**
+ * Reads the records of an account, the newest first and `max` at most, some at a time. Each page comes with the id behind
+ * which the rest is; undefined if there is no more.
+ */
+async function* pagesOf(
+  calls: ReadPorts["calls"],
+  { accountId, before, max }: Omit<CallsPage, "limit"> & { readonly max: number },
+): AsyncGenerator<{ page: CallRecord[]; rest: string | undefined }> {
+  let rest = before;
+  for (let read = 0; read < max; read += READ_MANY, await nextIteration()) {
+    const limit = Math.min(READ_MANY, max - read);
+    const page = await calls.list({ accountId, before: rest, limit });
+    rest = page.length < limit ? undefined : page.at(-1)?.id;
+    yield { page, rest };
+    if (rest === undefined) return;
+  }
 }
 
 /** Parses a token, which is the id of the last call of the page before. */
@@ -90,16 +126,14 @@ export async function readShares(calls: ReadPorts["calls"], account: Account, ca
   const [keys, namespaces] = [new Map<string, Counts>(), new Map<string, Counts>()];
   let last: CallRecord | undefined;
   let isAll = false;
-  for (let read = 0; read < max && !isAll; read += COUNT_MANY, await nextIteration()) {
-    const limit = Math.min(COUNT_MANY, max - read);
-    const page = await calls.list({ accountId: account.id, before: last?.id, limit });
+  for await (const { page, rest } of pagesOf(calls, { accountId: account.id, max })) {
     for (const { keyId, namespace = REST, used } of page) {
       if (used === undefined) continue;
       if (own === undefined || keyId === own) add(keys, living.has(keyId) ? keyId : REST, used);
       if (own === undefined || namespace === caller.namespace) add(namespaces, namespace, used);
     }
     last = page.at(-1) ?? last;
-    isAll = page.length < limit;
+    isAll = rest === undefined;
   }
   const oldestMs = isAll ? sinceMs(account, calls) : (last?.atMs ?? Date.now());
   return { keys: sharesOf(keys), namespaces: sharesOf(namespaces), sinceMs: oldestMs };

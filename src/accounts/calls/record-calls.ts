@@ -4,7 +4,7 @@ import { type Background, every, inBackground } from "../../concurrency/every.js
 import type { Accounts } from "../account.js";
 import { LOOK_MS, lookingAtAccounts } from "../late-records.js";
 import { type Counts, countsOf, DAY_MS, sum } from "../usage.js";
-import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "./calls.js";
+import type { CallRecord, Calls, CallsErasure, CallsPage } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
 export const WRITE_MS = 500;
@@ -33,7 +33,7 @@ export interface CallRecorderOptions {
  * Records calls in batches that no call waits for. Reading writes first what this process has, so a caller
  * finds its own calls.
  */
-export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
+export class CallRecorder implements Pick<Calls, "list" | "erase"> {
   #waiting: CallRecord[] = [];
   #bytes = 0;
   readonly #used = new WeakMap<object, Counts>();
@@ -73,14 +73,9 @@ export class CallRecorder implements Pick<Calls, "list" | "idAt" | "erase"> {
     this.#bytes += bytes;
   }
 
-  async list(query: CallsQuery): Promise<CallRecord[]> {
+  async list(page: CallsPage): Promise<CallRecord[]> {
     await this.#writing.now();
-    return this.calls.list(query);
-  }
-
-  async idAt(place: CallsPlace): Promise<string | undefined> {
-    await this.#writing.now();
-    return this.calls.idAt(place);
+    return this.calls.list(page);
   }
 
   /** Erases records. Calls that still run, and other processes, may add some of the same kind later. */

@@ -9,8 +9,8 @@ import {
 import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
 import type { Account } from "../../accounts/account.js";
 import { getAccount } from "../../accounts/authenticate.js";
-import type { CallRecord, CallsFilter } from "../../accounts/calls/calls.js";
-import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
+import type { CallRecord } from "../../accounts/calls/calls.js";
+import { type CallsFilter, listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
 import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
 import { type Key, NEVER_MS } from "../../accounts/key.js";

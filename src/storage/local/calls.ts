@@ -1,13 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Database } from "lmdb";
-import {
-  type CallRecord,
-  type Calls,
-  type CallsErasure,
-  type CallsPlace,
-  type CallsQuery,
-  fits,
-} from "../../accounts/calls/calls.js";
+import type { CallRecord, Calls, CallsErasure, CallsPage } from "../../accounts/calls/calls.js";
 import {
   type AccountHour,
   type Counts,
@@ -38,31 +31,18 @@ export class LocalCalls implements Calls {
     });
   }
 
-  async list({ accountId, before, last = "", limit, ...filter }: CallsQuery): Promise<CallRecord[]> {
-    const found: CallRecord[] = [];
-    for (let start = before ?? AFTER_ALL; ; await nextIteration()) {
-      const range = { start: [accountId, start] as Key, end: [accountId, ""] as Key, reverse: true };
-      const slice = this.#slice(range);
-      for (const { key, value } of slice) {
-        if (key[1] < last) return found;
-        if (!fits(value, filter)) continue;
-        found.push({ id: key[1], accountId, ...value });
-        if (found.length === limit) return found;
-      }
-      if (slice.length < SLICE) return found;
-      start = slice.at(-1)?.key[1] as string;
-    }
-  }
-
-  async idAt({ accountId, before = AFTER_ALL, offset }: CallsPlace): Promise<string | undefined> {
+  async list({ accountId, before = AFTER_ALL, limit }: CallsPage): Promise<CallRecord[]> {
     const newestFirst = { start: [accountId, before] as Key, end: [accountId, ""] as Key, reverse: true };
-    const range = { ...newestFirst, exclusiveStart: true, offset, limit: 1 };
-    return reading(() => [...this.calls.getKeys(range)][0]?.[1]);
+    const range = { ...newestFirst, exclusiveStart: true, limit };
+    const found = reading(() => [...this.calls.getRange(range)]);
+    return found.map(({ key, value }) => ({ id: key[1], accountId, ...value }));
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
     for (let start = ""; ; await nextIteration()) {
-      const slice = this.#slice({ start: [accountId, start], end: [accountId, AFTER_ALL] });
+      const rest = { start: [accountId, start] as Key, end: [accountId, AFTER_ALL] as Key };
+      const range = { ...rest, exclusiveStart: true, limit: SLICE };
+      const slice = reading(() => [...this.calls.getRange(range)]);
       const isErased = ({ value }: (typeof slice)[number]) =>
         value.atMs <= untilMs && (namespace === undefined || value.namespace === namespace);
       await this.#remove(slice.filter(isErased));
@@ -72,12 +52,13 @@ export class LocalCalls implements Calls {
   }
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
-    const beyond = await this.idAt({ accountId, offset: max });
+    const newestFirst = { start: [accountId, AFTER_ALL] as Key, end: [accountId, ""] as Key, reverse: true };
+    const [beyond] = reading(() => [...this.calls.getKeys({ ...newestFirst, offset: max, limit: 1 })]);
     const old = reading(() => {
       const found = [];
       const oldestFirst = { start: [accountId, ""] as Key, end: [accountId, AFTER_ALL] as Key, limit: SLICE };
       for (const each of this.calls.getRange(oldestFirst)) {
-        if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond)) break;
+        if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond[1])) break;
         found.push(each);
       }
       return found;
@@ -88,10 +69,6 @@ export class LocalCalls implements Calls {
 
   async nextAccount(after: string): Promise<string | undefined> {
     return nextAccountIn(this.calls, after);
-  }
-
-  #slice(range: { start: Key; end: Key; reverse?: boolean }) {
-    return reading(() => [...this.calls.getRange({ ...range, exclusiveStart: true, limit: SLICE })]);
   }
 
   async #remove(records: readonly { key: Key }[]): Promise<void> {

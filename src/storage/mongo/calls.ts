@@ -1,5 +1,5 @@
 import type { Collection, Filter } from "mongodb";
-import type { CallRecord, Calls, CallsErasure, CallsPlace, CallsQuery } from "../../accounts/calls/calls.js";
+import type { CallRecord, Calls, CallsErasure, CallsPage } from "../../accounts/calls/calls.js";
 import {
   type AccountHour,
   DAY_MS,
@@ -28,21 +28,11 @@ export class MongoCalls implements Calls {
     await withTimeout<unknown>(adding);
   }
 
-  async list(query: CallsQuery): Promise<CallRecord[]> {
-    const { accountId, last = "", limit, errorsOnly, method, keyId, code: wanted, namespace } = query;
-    const _id = { ...idsBefore(query), $gte: `${accountId}:${last}` };
-    const code = errorsOnly ? { $ne: "ok", $eq: wanted } : wanted;
-    const filter = { _id, code, method, keyId, namespace } as Filter<CallDocument>;
-    // What is undefined is no condition.
-    const options = { sort: { _id: -1 }, limit, ignoreUndefined: true } as const;
-    const found = await withTimeout(this.calls.find(filter, options).toArray());
+  async list({ accountId, before, limit }: CallsPage): Promise<CallRecord[]> {
+    const ids = idsFrom(accountId);
+    const _id = before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` };
+    const found = await withTimeout(this.calls.find({ _id }, { sort: { _id: -1 }, limit }).toArray());
     return found.map(({ _id, ...call }) => ({ id: _id.slice(accountId.length + 1), accountId, ...call }));
-  }
-
-  async idAt(place: CallsPlace): Promise<string | undefined> {
-    const newestFirst = { sort: { _id: -1 }, skip: place.offset, projection: { _id: 1 } } as const;
-    const found = await withTimeout(this.calls.findOne({ _id: idsBefore(place) }, newestFirst));
-    return found?._id.slice(place.accountId.length + 1);
   }
 
   async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
@@ -52,9 +42,10 @@ export class MongoCalls implements Calls {
 
   async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
     const _id = idsFrom(accountId);
-    const beyond = await this.idAt({ accountId, offset: max });
+    const newestFirst = { sort: { _id: -1 }, skip: max, projection: { _id: 1 } } as const;
+    const beyond = await withTimeout(this.calls.findOne({ _id }, newestFirst));
     const isOld = ({ _id, atMs }: Pick<CallDocument, "_id" | "atMs">) =>
-      atMs < beforeMs || (beyond !== undefined && _id <= `${accountId}:${beyond}`);
+      atMs < beforeMs || (beyond !== null && _id <= beyond._id);
     const oldestFirst = { sort: { _id: 1 }, projection: { atMs: 1 } } as const;
     const oldest = await withTimeout(this.calls.findOne({ _id }, oldestFirst));
     if (oldest === null || !isOld(oldest)) return false;
@@ -78,12 +69,6 @@ async function nextAccountIn<T extends { readonly _id: string }>(documents: Coll
   const behind = { _id: { $gte: `${after};` } } as Filter<T>;
   const found = await withTimeout(documents.findOne(behind, next));
   return found?._id.slice(0, found._id.indexOf(":"));
-}
-
-/** Range of an account's ids, below that of a record if one is given. */
-function idsBefore({ accountId, before }: Pick<CallsPlace, "accountId" | "before">) {
-  const ids = idsFrom(accountId);
-  return before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` };
 }
 
 interface DayRecord extends Omit<DayUsage, "date"> {
