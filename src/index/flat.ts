@@ -12,3 +12,8 @@ export interface MergeInput<P> {
   readonly part: P;
   readonly newRowOf: Int32Array;
 }
+
+/** Has parts of one row each merged in their order. */
+export function asInputs<P>(parts: readonly P[]): MergeInput<P>[] {
+  return parts.map((part, row) => ({ part, newRowOf: Int32Array.of(row) }));
+}

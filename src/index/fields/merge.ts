@@ -1,6 +1,7 @@
 import type { MergeInput } from "../flat.js";
 import { cut, MergedLists } from "../rows/inverted.js";
-import { compareKeys, isPath, type Nodes, nextLiving } from "./nodes.js";
+import { isPath, type Nodes } from "./keys.js";
+import { compareKeys, nextLiving } from "./nodes.js";
 
 /** Postings, and as many bytes of nodes, that are merged before other work may run. */
 const SLICE = 16_384;
