@@ -168,7 +168,7 @@ class Cursors {
     return least;
   }
 
-  /** True if a node comes before another. Of equal nodes the one of the earlier tree does: its rows are mostly earlier. */
+  /** True if a node comes before another. Of equal nodes the one of the earlier tree does: its rows are earlier. */
   #isBefore(a: number, b: number): boolean {
     return (this.#compare(a, b) || a - b) < 0;
   }

@@ -16,8 +16,8 @@ export interface WordLists extends Lists {
 }
 
 /**
- * Merges the arrays of parts by their sorted dictionaries into those of one with this number of rows. The new rows of one
- * part ascend; those of several may alternate. Rows that are removed from a part between two yields may be in the result,
+ * Merges the arrays of parts by their sorted dictionaries into those of one with this number of rows. The new rows of
+ * each part are behind those of the parts before it. Rows that are removed from a part between two yields may be in the result,
  * wholly or in part, and must be removed there, too: no word is read across a yield, and one that died since its key was
  * noted has no postings.
  */

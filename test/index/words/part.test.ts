@@ -159,9 +159,7 @@ describe("merged parts", () => {
       const { below, next: chance } = chanceOf(seed);
       const rows = rowsOf(seed, { vocabulary: 3 + below(300) });
       const count = 1 + below(6);
-      // Log numbers of different parts follow each other, or alternate.
-      const isMixed = below(2) === 0;
-      const partOf = rows.map((_, i) => (isMixed ? below(count) : Math.floor((i * count) / rows.length)));
+      const partOf = rows.map((_, i) => Math.floor((i * count) / rows.length));
       const segments = Array.from({ length: count }, (_, part) =>
         TestSegment.of(rows.filter((_row, i) => partOf[i] === part)),
       );
