@@ -49,14 +49,7 @@ export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax:
     recent.set(key, embedding);
     return embedding;
   };
-  return {
-    ...embedder,
-    embed,
-    close: async () => {
-      recent.clear();
-      await embedder.close();
-    },
-  };
+  return { ...embedder, embed };
 }
 
 function bytesOf({ vectors, windows = [] }: Embedding, key: string): number {

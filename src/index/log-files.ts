@@ -223,8 +223,8 @@ export class LogFiles {
 
   #publishAll({ entriesMax = UNPUBLISHED_ENTRIES_MAX } = {}): void {
     for (const [segment, file] of this.#files) {
-      const isPublished = file.isPublished && this.applied.sequence - file.applied <= entriesMax;
-      if (isPublished || !file.isWritten) continue;
+      const lacking = this.applied.sequence - (file.applied ?? Number.NEGATIVE_INFINITY);
+      if (lacking <= entriesMax || !file.isWritten) continue;
       this.#during(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
     }
   }
@@ -241,13 +241,13 @@ export class LogFiles {
     const { applied, expiredMs } = this;
     const end = this.end.sequence > applied.sequence ? this.end : undefined;
     const manifest = { ...range, part, rows, graph, logId, applied, end, expiredMs, lived };
-    file.isPublished = true;
+    file.applied = applied.sequence;
     try {
       await Promise.all(this.#overwritings);
-      if (this.#unerased.size > 0) file.isPublished = false;
+      if (this.#unerased.size > 0) file.applied = undefined;
       else await file.publish(manifest);
     } catch (error) {
-      file.isPublished = false;
+      file.applied = undefined;
       throw error;
     }
   }

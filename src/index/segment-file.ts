@@ -140,10 +140,8 @@ export class SegmentFile {
   readonly #inTurn = inTurn();
   /** True once it has all of its segment. */
   isWritten: boolean;
-  /** True if its manifest tells all that was removed. */
-  isPublished: boolean;
-  /** Number of the entry up to which its manifest says that the log was applied to it. */
-  applied = 0;
+  /** Number of the entry up to which its manifest says that the log was applied to it; none if it lacks a removal. */
+  applied: number | undefined;
   /** True if its manifest stands beside it, so that the next process reads it. */
   hasManifest: boolean;
   #isErased = false;
@@ -156,7 +154,6 @@ export class SegmentFile {
   ) {
     this.hasManifest = checksums !== undefined;
     this.isWritten = this.hasManifest;
-    this.isPublished = this.hasManifest;
     this.#layout = layoutOf(arrays);
     this.#offsets = new Map(this.#layout.map(({ name, at }) => [arrays[name] as Flat, at]));
     this.#parts = this.#layout.map(({ name, at }) => ({ at, array: bytesOf(arrays[name] as Flat) }));
@@ -180,8 +177,7 @@ export class SegmentFile {
     const [live, lived] = [arrays.live as Uint32Array, wordsOf(manifest.lived)];
     // It is an older copy of itself, from before some were removed.
     if (live.some((bits, i) => (bits & ~(lived[i] as number)) !== 0)) return undefined;
-    file.isPublished = live.every((bits, i) => bits === lived[i]);
-    file.applied = manifest.applied.sequence;
+    if (live.every((bits, i) => bits === lived[i])) file.applied = manifest.applied.sequence;
     return { arrays, file };
   }
 
@@ -210,7 +206,7 @@ export class SegmentFile {
    * begins is written together.
    */
   overwrite({ ranges, rows }: Overwriting): Promise<void> {
-    this.isPublished = false;
+    this.applied = undefined;
     for (const range of ranges) this.#ranges.push(range);
     for (const row of rows) this.#rows.push(row);
     this.#overwriting ??= this.#inTurn(async () => {
@@ -244,7 +240,6 @@ export class SegmentFile {
       await opened(draft, "w", (file) => file.writeFile(`${crc32(json)}\n${json}`));
       await rename(draft, manifestPath(this.path));
       this.hasManifest = true;
-      this.applied = manifest.applied.sequence;
       await this.#syncFolder();
     });
   }

@@ -1,13 +1,13 @@
 import type { IndexRow } from "../memory/ports/index.js";
-import { FieldPart, mergeFields } from "./fields/field-part.js";
-import { type RowFields, rowFieldsOf } from "./fields/row-fields.js";
+import { type FieldLists, FieldPart, mergeFields } from "./fields/field-part.js";
+import { rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { rowOf } from "./rows/memories.js";
 import type { Filed, Overwriting, Range } from "./segment-file.js";
-import { mergeWords } from "./words/merge.js";
+import { mergeWords, type WordLists } from "./words/merge.js";
 import { WordPart } from "./words/part.js";
-import { type RowWords, rowWordsOf } from "./words/row-words.js";
+import { rowWordsOf } from "./words/row-words.js";
 
 /** Rows copied before other work may run. */
 const SLICE_ROWS = 8_192;
@@ -15,8 +15,8 @@ const SLICE_ROWS = 8_192;
 /** A memory, tokenised and flattened once. */
 export interface Row {
   readonly sequence: number;
-  readonly words: RowWords;
-  readonly fields: RowFields;
+  readonly words: WordLists;
+  readonly fields: FieldLists;
 }
 
 export function readRow({ sequence, memory }: IndexRow): Row {

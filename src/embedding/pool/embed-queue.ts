@@ -18,160 +18,118 @@ const QUERIES_IN_A_ROW_MAX = 8;
 
 type Field = EmbedInput["field"];
 
-/** Queue of texts that wait for a worker or are being read, queries first. */
+/** Unfinished texts of each account, oldest first; the accounts are in the order of their turns. */
+type Accounts = Map<string, Task[]>;
+
+/**
+ * Queue of texts that wait for a worker or are being read, queries first. Of each kind accounts take turns, a chunk
+ * each. An account's texts are read one after the other, in the order of arrival.
+ */
 export class EmbedQueue {
-  readonly #queues: Record<Field, AccountQueue> = { query: new AccountQueue(), text: new AccountQueue() };
+  readonly #accounts: Readonly<Record<Field, Accounts>> = { query: new Map(), text: new Map() };
   #queriesInARow = 0;
 
-  /** Number of texts that wait for a worker, whole or in part. */
+  /** Number of texts with a chunk that waits for a worker. */
   get byField(): Record<Field, number> {
-    return { query: this.#queues.query.waiting, text: this.#queues.text.waiting };
+    const { query, text } = this.#accounts;
+    const waitingIn = (accounts: Accounts) => tasksIn(accounts).filter(({ next }) => next).length;
+    return { query: waitingIn(query), text: waitingIn(text) };
   }
 
   /** Number of unfinished texts, whether they wait or are being read. */
   get size(): number {
-    return this.#queues.query.size + this.#queues.text.size;
+    return sizeOf(this.#accounts.query) + sizeOf(this.#accounts.text);
   }
 
   /**
-   * Adds a text. An account may have as many places as are free of the shared ones: one alone gets half
-   * of them, and others always have room for a first text.
+   * Adds a text; an account without other texts gets its turn after all others. An account may have as many places as
+   * are free of the shared ones: one alone gets half of them, and others always have room for a first text.
    *
    * @throws MemoryError `unavailable` when too many texts wait already.
    */
   add(task: Task): void {
     const { field, owner } = task.input;
-    const queue = this.#queues[field];
-    const own = queue.sizeOf(owner);
-    if (own >= Math.max(1, SHARED_MAX - queue.size)) {
-      throw unavailable(`${own} calls of this account are waiting for the model already`);
+    const accounts = this.#accounts[field];
+    const own = accounts.get(owner) ?? [];
+    const size = sizeOf(accounts);
+    if (own.length >= Math.max(1, SHARED_MAX - size)) {
+      throw unavailable(`${own.length} calls of this account are waiting for the model already`);
     }
-    if (queue.size >= WAITING_MAX)
-      throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
-    queue.add(task);
+    if (size >= WAITING_MAX) throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
+    accounts.set(owner, [...own, task]);
   }
 
   remove(task: Task): void {
-    this.#queues[task.input.field].remove(task);
+    const { field, owner } = task.input;
+    const accounts = this.#accounts[field];
+    const others = (accounts.get(owner) ?? []).filter((each) => each !== task);
+    if (others.length > 0) accounts.set(owner, others);
+    else accounts.delete(owner);
   }
 
   /** Next chunk in turn, or undefined if none waits. */
   get first(): Chunk | undefined {
-    const [query, text] = [this.#queues.query.next, this.#queues.text.next];
+    const [query, text] = [nextIn(this.#accounts.query), nextIn(this.#accounts.text)];
     return this.#queriesInARow >= QUERIES_IN_A_ROW_MAX ? (text ?? query) : (query ?? text);
   }
 
-  /** Takes the next chunk of a text whose turn it is. */
+  /** Takes the next chunk of a text whose turn it is; its account has its next turn after all others. */
   take(task: Task): void {
-    const { field } = task.input;
+    const { field, owner } = task.input;
     this.#queriesInARow = field === "query" ? this.#queriesInARow + 1 : 0;
-    this.#queues[field].take(task);
+    const accounts = this.#accounts[field];
+    const tasks = accounts.get(owner) as Task[];
+    accounts.delete(owner);
+    accounts.set(owner, tasks);
+    task.take();
   }
 
   /** All unfinished texts; of each account the last one comes first. */
   get lastFirst(): Task[] {
-    return Object.values(this.#queues).flatMap(({ tasks }) => tasks.toReversed());
+    return Object.values(this.#accounts).flatMap((accounts) => tasksIn(accounts).reverse());
   }
 
   /**
-   * Returns the cost of all that is read until a text is done, which need not be added yet: that of its own queue, and
-   * the share of the other one.
+   * Returns the cost of all that is read until a text is done, which need not be added yet: of its own kind, it and those
+   * of its account before it, and as much of each other account; and the other kind's share.
    */
   costUntil(task: Task): number {
-    const { query, text } = this.#queues;
+    const { query, text } = this.#accounts;
     const isText = task.input.field === "text";
-    const [own, beside] = isText ? [text, query] : [query, text];
-    const cost = own.costUntil(task);
-    return cost + Math.min(beside.cost, cost * (isText ? QUERIES_IN_A_ROW_MAX : 1 / QUERIES_IN_A_ROW_MAX));
+    const [accounts, beside] = isText ? [text, query] : [query, text];
+    const tasks = accounts.get(task.input.owner) ?? [];
+    const at = tasks.indexOf(task);
+    const own = costOf(at < 0 ? [...tasks, task] : tasks.slice(0, at + 1));
+    let cost = own;
+    for (const others of accounts.values()) if (others !== tasks) cost += Math.min(costOf(others), own);
+    const share = cost * (isText ? QUERIES_IN_A_ROW_MAX : 1 / QUERIES_IN_A_ROW_MAX);
+    return cost + Math.min(costOf(tasksIn(beside)), share);
   }
 }
 
-/**
- * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a chunk
- * each. An account's texts are read one after the other, in the order of arrival.
- */
-class AccountQueue {
-  /** Unfinished texts of each account, oldest first, with the accounts in the order of their turns. */
-  readonly #tasksByAccount = new Map<string, Task[]>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Number of texts with a chunk that waits for a worker. */
-  get waiting(): number {
-    return this.tasks.filter(({ next }) => next !== undefined).length;
-  }
-
-  /** All unfinished texts; those of one account come oldest first. */
-  get tasks(): Task[] {
-    return [...this.#tasksByAccount.values()].flat();
-  }
-
-  sizeOf(owner: string): number {
-    return this.#tasksByAccount.get(owner)?.length ?? 0;
-  }
-
-  /** Adds a text; an account without other texts gets its turn after all others. */
-  add(task: Task): void {
-    const { owner } = task.input;
-    const tasks = this.#tasksByAccount.get(owner) ?? [];
-    tasks.push(task);
-    this.#tasksByAccount.set(owner, tasks);
-    this.#size++;
-  }
-
-  remove(task: Task): void {
-    const { owner } = task.input;
-    const tasks = this.#tasksByAccount.get(owner) ?? [];
-    const at = tasks.indexOf(task);
-    if (at < 0) return;
-    tasks.splice(at, 1);
-    this.#size--;
-    if (tasks.length === 0) this.#tasksByAccount.delete(owner);
-  }
-
-  /** Next chunk in turn, or undefined if none waits. */
-  get next(): Chunk | undefined {
-    for (const tasks of this.#tasksByAccount.values()) {
-      // Workers may have all the chunks of an earlier text.
-      const waiting = tasks.find(({ next }) => next !== undefined);
-      if (waiting !== undefined) return waiting.next;
-    }
-    return undefined;
-  }
-
-  /** Takes a text's next chunk; its account has its next turn after all others. */
-  take(task: Task): void {
-    const { owner } = task.input;
-    const tasks = this.#tasksByAccount.get(owner) as Task[];
-    this.#tasksByAccount.delete(owner);
-    this.#tasksByAccount.set(owner, tasks);
-    task.take();
-  }
-
-  /** Remaining cost of all texts. */
-  get cost(): number {
-    let sum = 0;
-    for (const tasks of this.#tasksByAccount.values()) sum += sumOf(tasks);
-    return sum;
-  }
-
-  /** Returns the cost of a text and those of its account before it, and as much of each other account. */
-  costUntil(task: Task): number {
-    const tasks = this.#tasksByAccount.get(task.input.owner) ?? [];
-    const at = tasks.indexOf(task);
-    const own = at < 0 ? sumOf(tasks) + task.cost : sumOf(tasks.slice(0, at + 1));
-    let sum = own;
-    for (const others of this.#tasksByAccount.values()) {
-      if (others !== tasks) sum += Math.min(sumOf(others), own);
-    }
-    return sum;
-  }
+/** All unfinished texts; those of one account come oldest first. */
+function tasksIn(accounts: Accounts): Task[] {
+  return [...accounts.values()].flat();
 }
 
-function sumOf(tasks: readonly Task[]): number {
+function sizeOf(accounts: Accounts): number {
+  let size = 0;
+  for (const { length } of accounts.values()) size += length;
+  return size;
+}
+
+/** Next chunk in turn, or undefined if none waits. */
+function nextIn(accounts: Accounts): Chunk | undefined {
+  for (const tasks of accounts.values()) {
+    // Workers may have all the chunks of an earlier text.
+    const waiting = tasks.find(({ next }) => next !== undefined);
+    if (waiting !== undefined) return waiting.next;
+  }
+  return undefined;
+}
+
+/** Remaining cost of some texts. */
+function costOf(tasks: readonly Task[]): number {
   let sum = 0;
   for (const { cost } of tasks) sum += cost;
   return sum;

@@ -38,7 +38,6 @@ export class Task {
   cost: number;
   #isOver = false;
   #tokens = 0;
-  #unread = 1;
   readonly #whole: Chunk;
   /** The whole text, or the windows that are read in its place, in order. */
   readonly #chunks: Chunk[];
@@ -84,8 +83,7 @@ export class Task {
     if (chunk === this.#whole) this.#tokens = encoded.tokens;
     if ("vector" in encoded) chunk.vector = encoded.vector;
     else this.#divide(chunk, encoded.parts);
-    this.#unread--;
-    if (this.#unread > 0) return;
+    if (this.#chunks.some(({ vector }) => vector === undefined)) return;
     this.#isOver = true;
     this.#resolve(this.#joined());
   }
@@ -101,7 +99,6 @@ export class Task {
       this.#chunk({ start: start + part.start, end: start + part.end }),
     );
     this.#chunks.splice(this.#chunks.indexOf(chunk), 1, ...inner);
-    this.#unread += inner.length;
     this.#ready.push(...inner.toReversed());
     for (const { cost } of inner) this.cost += cost;
   }

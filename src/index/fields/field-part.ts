@@ -1,20 +1,22 @@
 import { toEnd } from "../../concurrency/time-slices.js";
-import type { FlatArrays, MergeInput, Overwritten } from "../flat.js";
+import { asInputs, type FlatArrays, type MergeInput, type Overwritten } from "../flat.js";
 import { countDown, forwardOf, type Inverted, mergeColumn, removeRow } from "../rows/inverted.js";
+import type { Nodes } from "./keys.js";
 import { mergeNodes } from "./merge.js";
-import { isPath, type Nodes } from "./nodes.js";
-import type { RowFields } from "./row-fields.js";
 
 /** Bytes of the objects of a part, without its arrays' elements. */
 const PART_BYTES = 2_048;
 
-/** Everything that a part is. */
-interface FieldArrays extends Nodes, Inverted {
+/** What a merge reads of a part. */
+export interface FieldLists extends Nodes {
   /** Milliseconds since 1970. */
   readonly created: Float64Array;
   readonly updated: Float64Array;
   readonly events: Float64Array;
 }
+
+/** Everything that a part is. */
+interface FieldArrays extends FieldLists, Inverted {}
 
 /** The fields of a segment's memories: each path, its different values in order, and the rows of each. */
 export class FieldPart {
@@ -28,9 +30,8 @@ export class FieldPart {
   }
 
   /** Builds a part of a few rows at once. */
-  static of(rows: readonly RowFields[]): FieldPart {
-    const sources = rows.map((row, i) => ({ part: arraysOf(row), newRowOf: Int32Array.of(i) }));
-    return toEnd(mergeFields(sources, rows.length));
+  static of(rows: readonly FieldLists[]): FieldPart {
+    return toEnd(mergeFields(asInputs(rows), rows.length));
   }
 
   /** Erases a row: its values' lists lose it, and values and paths that only it had are overwritten. */
@@ -51,28 +52,9 @@ export class FieldPart {
   }
 }
 
-type Source = Nodes & Pick<FieldArrays, "created" | "updated" | "events">;
-
-/** Makes a tree of one row: each node has it, or one child at least. */
-function arraysOf({ createdAtMs, updatedAtMs, eventAtMs, parents, starts, keys }: RowFields): Source {
-  const counts = new Uint32Array(parents.length).fill(1);
-  const offsets = new Uint32Array(parents.length + 1);
-  for (let node = 0; node < parents.length; node++) {
-    offsets[node + 1] = (offsets[node] as number) + (isPath({ keys, starts }, node) ? 0 : 1);
-  }
-  // Each value has the first row, and only that.
-  const postings = new Uint32Array(offsets[parents.length] as number);
-  const times = {
-    created: Float64Array.of(createdAtMs),
-    updated: Float64Array.of(updatedAtMs),
-    events: Float64Array.of(eventAtMs),
-  };
-  return { parents, starts, keys, counts, offsets, postings, ...times };
-}
-
 /** Merges parts. Rows may be removed from them while it waits; then they are to be removed from the result. */
 export function* mergeFields(
-  sources: readonly MergeInput<Source>[],
+  sources: readonly MergeInput<FieldLists>[],
   rows: number,
 ): Generator<void, FieldPart> {
   const nodes = yield* mergeNodes(sources);

@@ -1,4 +1,5 @@
 import { CONTAINER, type Value } from "../../memory/ports/condition.js";
+import type { Lists } from "../rows/inverted.js";
 
 /**
  * First byte of a node's key. No text has one of these bytes in UTF-8. At a path, values come before the paths
@@ -50,14 +51,23 @@ export function followedBy(key: Uint8Array, byte: number): Uint8Array {
   return Buffer.concat([key, Uint8Array.of(byte)]);
 }
 
-/** Nodes in flat arrays. */
-export interface WrittenNodes {
+/**
+ * A tree of paths and values in flat arrays. Nodes are in the order of their parents, and of their keys below one
+ * parent, so that a parent is before its children, and they lie together. A path has no rows, but counts its living
+ * children.
+ */
+export interface Nodes extends Lists {
   /** For each node, one more than its parent; 0 at the top. */
   readonly parents: Uint32Array;
   /** Where each node's key begins; one more for the end of the last. */
   readonly starts: Uint32Array;
   /** The keys: kind and bytes. */
   readonly keys: Uint8Array;
+}
+
+/** True if a node is a path; others are values. */
+export function isPath({ keys, starts }: Pick<Nodes, "keys" | "starts">, node: number): boolean {
+  return (keys[starts[node] as number] as number) >= KIND.path;
 }
 
 /** Most bytes of a value that is no text. */
@@ -67,10 +77,10 @@ const UNIT_BYTES_MAX = 3;
 /** A text with so few code units is written one by one if all are ASCII: a call of Node takes longer. */
 const SHORT_TEXT = 24;
 
-/** Writes the nodes of a tree one behind the other. */
+/** Writes the nodes of a tree of one row, one behind the other: each node has it, or one child at least. */
 export class NodeWriter {
   readonly #parents: number[] = [];
-  readonly #starts: number[] = [];
+  readonly #starts = [0];
   #keys = Buffer.allocUnsafe(512);
   #end = 0;
 
@@ -78,25 +88,21 @@ export class NodeWriter {
   add(parent: number, kind: number, value: Value): number {
     const isText = typeof value === "string";
     this.#reserve(1 + (isText ? UNIT_BYTES_MAX * value.length : VALUE_BYTES_MAX));
-    this.#starts.push(this.#end);
     this.#end = writeKey(this.#keys, this.#end, { kind, value });
+    this.#starts.push(this.#end);
     return this.#parents.push(parent);
   }
 
-  /** Returns the nodes, in one block of memory. */
-  finished(): WrittenNodes {
-    const nodes = this.#parents.length;
-    const block = new ArrayBuffer(4 * (2 * nodes + 1) + this.#end);
-    const parents = new Uint32Array(block, 0, nodes);
-    const starts = new Uint32Array(block, 4 * nodes, nodes + 1);
-    const keys = new Uint8Array(block, 4 * (2 * nodes + 1));
-    for (let i = 0; i < nodes; i++) {
-      parents[i] = this.#parents[i] as number;
-      starts[i] = this.#starts[i] as number;
+  finished(): Nodes {
+    const [parents, starts] = [new Uint32Array(this.#parents), new Uint32Array(this.#starts)];
+    const keys = new Uint8Array(this.#keys.subarray(0, this.#end));
+    const offsets = new Uint32Array(starts.length);
+    for (let node = 0; node < parents.length; node++) {
+      offsets[node + 1] = (offsets[node] as number) + (isPath({ keys, starts }, node) ? 0 : 1);
     }
-    starts[nodes] = this.#end;
-    keys.set(this.#keys.subarray(0, this.#end));
-    return { parents, starts, keys };
+    // Each value has the first row, and only that.
+    const postings = new Uint32Array(offsets[parents.length] as number);
+    return { parents, starts, keys, counts: new Uint32Array(parents.length).fill(1), offsets, postings };
   }
 
   #reserve(more: number): void {

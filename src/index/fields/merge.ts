@@ -1,6 +1,7 @@
 import type { MergeInput } from "../flat.js";
 import { cut, MergedLists } from "../rows/inverted.js";
-import { compareKeys, isPath, type Nodes, nextLiving } from "./nodes.js";
+import { isPath, type Nodes } from "./keys.js";
+import { compareKeys, nextLiving } from "./nodes.js";
 
 /** Postings, and as many bytes of nodes, that are merged before other work may run. */
 const SLICE = 16_384;
@@ -167,7 +168,7 @@ class Cursors {
     return least;
   }
 
-  /** True if a node comes before another. Of equal nodes the one of the earlier tree does: its rows are mostly earlier. */
+  /** True if a node comes before another. Of equal nodes the one of the earlier tree does: its rows are earlier. */
   #isBefore(a: number, b: number): boolean {
     return (this.#compare(a, b) || a - b) < 0;
   }

@@ -1,20 +1,7 @@
-import type { Lists } from "../rows/inverted.js";
 import type { Range } from "../rows/lower-bound.js";
-import { KIND, type WrittenNodes } from "./keys.js";
+import type { Nodes } from "./keys.js";
 
-/**
- * A tree of paths and values in flat arrays. Nodes are in the order of their parents, and of their keys below one
- * parent, so that a parent is before its children, and they lie together. A path has no rows, but counts its living
- * children.
- */
-export interface Nodes extends Lists, WrittenNodes {}
-
-type Keys = Pick<WrittenNodes, "keys" | "starts">;
-
-/** True if a node is a path; others are values. */
-export function isPath({ keys, starts }: Keys, node: number): boolean {
-  return (keys[starts[node] as number] as number) >= KIND.path;
-}
+type Keys = Pick<Nodes, "keys" | "starts">;
 
 /** Lower bound: the first node, from one to before another below one parent, whose key is >= `key`. */
 export function firstNode(nodes: Nodes, key: Uint8Array, { from, to }: Range, skips?: Skips): number {

@@ -3,20 +3,16 @@ import { objectsIn, show } from "../../memory/requests/filter-path.js";
 import { compareText, type Subject } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
 import { parseJson } from "../../parse-json.js";
-import { constantOf, KIND, kindOf, NodeWriter, type WrittenNodes } from "./keys.js";
+import type { FieldLists } from "./field-part.js";
+import { constantOf, KIND, kindOf, NodeWriter } from "./keys.js";
 
-/**
- * The fields of one memory: a tree whose nodes are the keys of its objects, and their values. Nodes are in the
- * order of their parents, and of their keys below one parent, and no two are equal.
- */
-export interface RowFields extends WrittenNodes {
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly eventAtMs: number;
-}
-
-/** Flattens the fields of a memory. */
-export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: Omit<Subject, "id">): RowFields {
+/** Flattens the fields of a memory, the keys of its objects and their values, as a part of one row. */
+export function rowFieldsOf({
+  metadata,
+  externalId,
+  createdAtMs,
+  ...times
+}: Omit<Subject, "id">): FieldLists {
   const nodes = new NodeWriter();
   const found: Found[] = [];
   addPaths(nodes, { parent: 0, objects: [parseJson(metadata) as JsonObject], found });
@@ -34,7 +30,12 @@ export function rowFieldsOf({ metadata, externalId, createdAtMs, ...times }: Omi
     }
   }
   const { updatedAtMs = createdAtMs, eventAtMs = createdAtMs } = times;
-  return { createdAtMs, updatedAtMs, eventAtMs, ...nodes.finished() };
+  return {
+    created: Float64Array.of(createdAtMs),
+    updated: Float64Array.of(updatedAtMs),
+    events: Float64Array.of(eventAtMs),
+    ...nodes.finished(),
+  };
 }
 
 /** A path of a memory, and its values there: several if objects in an array have it. */

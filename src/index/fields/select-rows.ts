@@ -6,8 +6,8 @@ import { isRemoved, rowIn } from "../rows/inverted.js";
 import { lowerBound, type Range } from "../rows/lower-bound.js";
 import { type Memories, rowOf } from "../rows/memories.js";
 import type { FieldPart } from "./field-part.js";
-import { ELEMENT, followedBy, KIND, keyOf, kindOf } from "./keys.js";
-import { findNode, firstNode, type Nodes, nextLiving, type Skips } from "./nodes.js";
+import { ELEMENT, followedBy, KIND, keyOf, kindOf, type Nodes } from "./keys.js";
+import { findNode, firstNode, nextLiving, type Skips } from "./nodes.js";
 import { Selection } from "./selection.js";
 
 /** Rows or values looked at before other work may run. */

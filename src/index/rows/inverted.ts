@@ -126,7 +126,7 @@ export class MergedLists {
     return this.end === this.#offsets[this.size];
   }
 
-  /** Appends the rows of a part's term to the next term, without those that are left out. */
+  /** Appends the rows of a part's term, which are behind those of earlier parts, without those that are left out. */
   append({ part: { offsets, postings }, newRowOf }: MergeInput<Lists>, term: number): void {
     const [from, to] = [offsets[term] as number, offsets[term + 1] as number];
     const into = this.#postings;
@@ -141,9 +141,7 @@ export class MergedLists {
 
   /** Ends the next term, which gets the number `size`. */
   endTerm(): void {
-    const from = this.#offsets[this.size] as number;
-    sortPostings(this.#postings, from, this.end);
-    this.counts[this.size] = this.end - from;
+    this.counts[this.size] = this.end - (this.#offsets[this.size] as number);
     this.#offsets[++this.size] = this.end;
   }
 
@@ -152,16 +150,6 @@ export class MergedLists {
     const counts = yield* cut(this.counts, this.size);
     const postings = yield* cut(this.#postings, this.end);
     return { offsets, counts, postings };
-  }
-}
-
-/** Sorts postings if they are not in order: rows of parts that are merged may lie between each other. */
-function sortPostings(postings: Uint32Array, from: number, to: number): void {
-  for (let i = from + 1; i < to; i++) {
-    if ((postings[i] as number) < (postings[i - 1] as number)) {
-      postings.subarray(from, to).sort();
-      return;
-    }
   }
 }
 

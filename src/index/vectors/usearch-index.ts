@@ -43,7 +43,11 @@ const SLICE_ROWS = 1024;
 /** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
 const HURRY_ROWS = 16_384;
 
-export interface SealingOptions {
+export interface IndexOptions extends IndexThreads {
+  readonly dimensions: number;
+  /** The log's files; without a folder for them, nothing is sealed. */
+  readonly files: LogFiles;
+  readonly clock: Pick<Clock, "yield">;
   /** Number of vectors up to which nothing is sealed. */
   readonly exactRowsMax: number;
   /** Number of newest vectors of a larger index above which they are sealed, unless that was done a moment ago. */
@@ -57,13 +61,6 @@ export interface SealingOptions {
   readonly timer: StepTimer<SharedStep>;
   /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
-}
-
-export interface IndexOptions extends IndexThreads, SealingOptions {
-  readonly dimensions: number;
-  /** The log's files; without a folder for them, nothing is sealed. */
-  readonly files: LogFiles;
-  readonly clock: Pick<Clock, "yield">;
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
   /** Called when a served search was compared with an exact one. */

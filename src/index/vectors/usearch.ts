@@ -5,14 +5,8 @@ import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { type Found, graphPath } from "../segment-file.js";
 import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
-import { openIndexThread } from "./index-thread.js";
-import {
-  type IndexOptions,
-  readWhole,
-  type SealingOptions,
-  UsearchIndex,
-  type VectorPart,
-} from "./usearch-index.js";
+import { type IndexThreads, openIndexThread } from "./index-thread.js";
+import { type IndexOptions, readWhole, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
 /** Number of vectors up to which a search compares all: 20,000 x 256 take about 1 ms. */
 const EXACT_ROWS_MAX = 20_480;
@@ -34,7 +28,7 @@ const SEALING_SHARE = 0.1;
 const BACKLOG_BYTES_MAX = 2 ** 31;
 
 export interface UsearchOptions
-  extends Partial<SealingOptions & Pick<IndexOptions, "backlogBytesMax" | "onChecked">> {
+  extends Partial<Omit<IndexOptions, keyof IndexThreads | "dimensions" | "files">> {
   /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
   readonly clock: Pick<Clock, "yield">;

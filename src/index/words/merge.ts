@@ -1,11 +1,14 @@
 import type { MergeInput } from "../flat.js";
-import { cut, forwardOf, type Inverted, MergedLists, mergeColumn } from "../rows/inverted.js";
+import { cut, forwardOf, type Inverted, type Lists, MergedLists, mergeColumn } from "../rows/inverted.js";
 
 /** Number of postings and words merged before other work may run: some tens of microseconds. */
 const SLICE = 8192;
 
 /** Everything that a part is. Its terms are words, in the order of their hashes; a posting's note is a place in `WEIGHTS`. */
-export interface WordArrays extends Inverted {
+export interface WordArrays extends Inverted, WordLists {}
+
+/** What a merge reads of a part. */
+export interface WordLists extends Lists {
   /** Hash of each word, ascending. The entry of a word that no living row has repeats the hash before it. */
   readonly hashes: Float64Array;
   /** Number of words of each row's text, with repetitions. */
@@ -13,13 +16,13 @@ export interface WordArrays extends Inverted {
 }
 
 /**
- * Merges the arrays of parts by their sorted dictionaries into those of one with this number of rows. The new rows of one
- * part ascend; those of several may alternate. Rows that are removed from a part between two yields may be in the result,
+ * Merges the arrays of parts by their sorted dictionaries into those of one with this number of rows. The new rows of
+ * each part are behind those of the parts before it. Rows that are removed from a part between two yields may be in the result,
  * wholly or in part, and must be removed there, too: no word is read across a yield, and one that died since its key was
  * noted has no postings.
  */
 export function* mergeWords(
-  inputs: readonly MergeInput<WordArrays>[],
+  inputs: readonly MergeInput<WordLists>[],
   rows: number,
 ): Generator<void, WordArrays> {
   const dictionaries = new Dictionaries(inputs.map(({ part }) => part));
@@ -30,7 +33,7 @@ export function* mergeWords(
     for (let i = 0; i < inputs.length; i++) {
       if (dictionaries.hashes[i] !== dictionaries.hash) continue;
       const word = dictionaries.words[i] as number;
-      lists.append(inputs[i] as MergeInput<WordArrays>, word);
+      lists.append(inputs[i] as MergeInput<WordLists>, word);
       dictionaries.seek(i, word + 1);
       work++;
     }
@@ -59,7 +62,7 @@ class Dictionaries {
   /** The lowest of the hashes. */
   hash = 0;
 
-  constructor(private readonly parts: readonly WordArrays[]) {
+  constructor(private readonly parts: readonly WordLists[]) {
     this.hashes = new Float64Array(parts.length);
     this.words = new Uint32Array(parts.length);
     for (let i = 0; i < parts.length; i++) this.seek(i, 0);
@@ -77,7 +80,7 @@ class Dictionaries {
 
   /** Goes on to the first living word of a part from this one on. */
   seek(i: number, from: number): void {
-    const { counts, hashes } = this.parts[i] as WordArrays;
+    const { counts, hashes } = this.parts[i] as WordLists;
     let word = from;
     while (word < counts.length && counts[word] === 0) word++;
     this.words[i] = word;

@@ -1,4 +1,6 @@
 import { toEnd } from "../../concurrency/time-slices.js";
+import { postingOf } from "../rows/inverted.js";
+import type { WordLists } from "./merge.js";
 import { weightIndexOf } from "./scoring.js";
 import { wordsIn } from "./words-in.js";
 
@@ -9,29 +11,23 @@ const LOW_SEED = 0x811c9dc5;
 const HIGH_SEED = 0x2f0b4a47;
 const FNV_PRIME = 0x01000193;
 
-/** The words of one text, ready to be indexed: ascending by their hashes, each only once. */
-export interface RowWords {
-  /** Number of words, with repetitions. */
-  readonly length: number;
-  readonly hashes: Float64Array;
-  /** Place in `WEIGHTS` of each word's weight. */
-  readonly weights: Uint8Array;
-}
-
-/** Reads the words of a memory's text. The worst text of 64 KiB takes 32 ms. */
-export function rowWordsOf(text: string): RowWords {
-  const { counts, length } = toEnd(wordsIn(text, "memory"));
+/** Reads the words of a memory's text, as a part of one row. The worst text of 64 KiB takes 32 ms. */
+export function rowWordsOf(text: string): WordLists {
+  const words = toEnd(wordsIn(text, "memory"));
   const timesOf = new Map<number, number>();
-  for (const [word, { times, inIdentifiers }] of counts) {
+  for (const [word, { times, inIdentifiers }] of words.counts) {
     const hash = hashOf(word);
     timesOf.set(hash, (timesOf.get(hash) ?? 0) + times + inIdentifiers);
   }
   const hashes = Float64Array.from([...timesOf.keys()]).sort();
-  const weights = new Uint8Array(hashes.length);
+  const counts = new Uint32Array(hashes.length).fill(1);
+  const offsets = new Uint32Array(hashes.length + 1);
+  const postings = new Uint32Array(hashes.length);
   for (let i = 0; i < hashes.length; i++) {
-    weights[i] = weightIndexOf(timesOf.get(hashes[i] as number) as number);
+    offsets[i + 1] = i + 1;
+    postings[i] = postingOf(0, weightIndexOf(timesOf.get(hashes[i] as number) as number));
   }
-  return { length: Math.min(LENGTH_MAX, length), hashes, weights };
+  return { hashes, counts, offsets, postings, lengths: Uint16Array.of(Math.min(LENGTH_MAX, words.length)) };
 }
 
 /**

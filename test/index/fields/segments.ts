@@ -71,7 +71,7 @@ export class Segments {
     for (const segment of this.all) segment.remove(segment.sequences.indexOf(sequence));
   }
 
-  /** Merges some segments; `between` may remove memories. */
+  /** Merges some neighbours; `between` may remove memories. */
   merge(chosen: readonly Segment[], between: (remove: (sequence: number) => void) => void): void {
     const sequences = chosen
       .flatMap((segment) => [...segment.sequences].filter((_, row) => segment.live.has(row)))
@@ -90,8 +90,9 @@ export class Segments {
     );
     const merged = new Segment(Float64Array.from(sequences), part);
     for (const sequence of removed) merged.remove(rowOf.get(sequence) ?? -1);
-    const others = this.all.filter((segment) => !chosen.includes(segment));
-    this.all = [...others, merged];
+    const [first] = chosen;
+    const place = first === undefined ? this.all.length : this.all.indexOf(first);
+    this.all = this.all.toSpliced(place, chosen.length, merged);
   }
 
   select(condition: Condition, between = () => {}): Selection {

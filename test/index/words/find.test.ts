@@ -126,12 +126,11 @@ function compare(
   expect(scored.map(({ sequence, score }) => ({ sequence, score }))).toEqual(byNumber);
 }
 
-/** Merges some of the segments, which may lie between others. */
+/** Merges some neighbours of the segments. */
 function mergeSome(segments: readonly TestSegment[], { below }: Chance): TestSegment[] {
-  const isTaken = segments.map(() => below(2) === 0);
-  const taken = segments.filter((_, i) => isTaken[i]);
-  if (taken.length === 0) return [...segments];
-  return [...segments.filter((_, i) => !isTaken[i]), merged(taken)];
+  const from = below(segments.length + 1);
+  const taken = segments.slice(from, from + below(segments.length + 1));
+  return taken.length === 0 ? [...segments] : segments.toSpliced(from, taken.length, merged(taken));
 }
 
 /** Seeds of the sequences: the others go on behind those of the quick tests. */

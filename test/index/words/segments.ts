@@ -11,6 +11,9 @@ export interface TextRow {
   readonly text: string;
 }
 
+/** Rows that make a segment at once; of more, several are merged. */
+const AT_ONCE = 256;
+
 /** A segment whose rows can be removed, as the log's index does it. */
 export class TestSegment implements WordSegment {
   readonly live: Bits;
@@ -24,7 +27,13 @@ export class TestSegment implements WordSegment {
     this.living = sequences.length;
   }
 
-  static of(rows: readonly TextRow[]): TestSegment {
+  static of(this: void, rows: readonly TextRow[]): TestSegment {
+    if (rows.length > AT_ONCE) {
+      const slices = Array.from({ length: Math.ceil(rows.length / AT_ONCE) }, (_, i) =>
+        rows.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
+      );
+      return merged(slices.map(TestSegment.of));
+    }
     const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
     return new TestSegment(sequences, WordPart.of(rows.map(({ text }) => rowWordsOf(text))));
   }
