@@ -102,9 +102,11 @@ export class Call {
     this.timeoutError = error;
     const ms = Math.min(this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS, timeoutMs);
     this.deadlineMs = this.startMs + ms;
+    const message = `the call took longer than ${Math.round(ms)} ms`;
+    const end = () => this.abort(new ConnectError(message, Code.DeadlineExceeded));
     // A timer waits 1 ms at least, in which a call may be done.
-    if (ms === 0) this.abort(tooLate(this));
-    else if (ms <= TIMER_MS_MAX) this.#timer = setTimeout(() => this.abort(tooLate(this)), ms);
+    if (ms === 0) end();
+    else if (ms <= TIMER_MS_MAX) this.#timer = setTimeout(end, ms);
   }
 
   /** True for an RPC of the contract, under whichever path. */
@@ -259,14 +261,4 @@ function timeoutIn(headers: IncomingHttpHeaders): ReturnType<typeof parseTimeout
   const { "connect-timeout-ms": connect, "grpc-timeout": grpc = null } = headers;
   const max = Number.POSITIVE_INFINITY;
   return connect === undefined ? parseGrpcTimeout(grpc as string, max) : parseTimeout(connect as string, max);
-}
-
-/** Creates the error of a call that took too long. */
-export function tooLate({ deadlineMs, startMs }: Call): ConnectError {
-  const message = `the call took longer than ${Math.round(deadlineMs - startMs)} ms`;
-  return new ConnectError(message, Code.DeadlineExceeded);
-}
-
-export function canceled(): ConnectError {
-  return new ConnectError("the client has gone", Code.Canceled);
 }

@@ -11,7 +11,7 @@ import type { CheckSignUp } from "../accounts/sign-up.js";
 import type { Share } from "../concurrency/share.js";
 import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
-import { Call, CallMemory, type CallOptions, canceled } from "./call.js";
+import { Call, CallMemory, type CallOptions } from "./call.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
@@ -83,7 +83,7 @@ export class Calls {
     }
     // An unread answer is held in memory until it is taken.
     onTaken(options.request, () => {
-      if (this.#running.has(call)) call.abort(canceled());
+      if (this.#running.has(call)) call.abort(new ConnectError("the client has gone", Code.Canceled));
       call.release();
     });
     return call;
