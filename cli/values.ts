@@ -13,7 +13,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
  * @throws UsageError if it is none, has a key twice, or if a number in it would come back as another.
  */
 function jsonGiven(option: string, json: string): Json {
-  return orUsageError(option, () => parseLossless(json, { what: "it", rewritten: "" }) as Json);
+  return orUsageError(option, () => parseLossless(json, { what: "it" }) as Json);
 }
 
 export function filterGiven(json: string): Metadata {

@@ -2,7 +2,7 @@ import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { type OpenEmbedder, withQueryCache } from "../embedding/embedder.js";
 import type { Pooling } from "../embedding/encode/convention.js";
-import { describeModel, type ModelDescription } from "../embedding/models/families.js";
+import { describeModel } from "../embedding/models/families.js";
 import { type EmbedderOptions, openEmbedder } from "../embedding/open.js";
 import { ModelVersions } from "../memory/models/model-versions.js";
 import { modelFor, Pins, pinned } from "../memory/models/pin.js";
@@ -129,7 +129,7 @@ async function openModel(
   };
 }
 
-export function describeNewest(modelVersions: ModelVersions): ModelDescription | undefined {
+export function describeNewest(modelVersions: ModelVersions) {
   const model = modelVersions.pins.modelOf(modelVersions.newest);
   return model && describeModel(model.id);
 }

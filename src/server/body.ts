@@ -20,6 +20,7 @@ import {
   elementTooLarge,
   LONG_BYTES,
   parseLossless,
+  shown,
   textOf,
   tooMany,
 } from "./json-text.js";
@@ -86,10 +87,9 @@ export async function readMessage(call: Call, messages: Messages): Promise<Messa
  */
 export async function readQueried(call: Call, messages: Messages): Promise<Message> {
   const query = readQuery(call.request.url ?? "");
-  const given = (name: string) => query.find(([each]) => each === name)?.[1] ?? "";
-  const text = given("message");
-  const bytes = given("base64") === "1" ? fromBase64(text) : Buffer.from(text);
-  const isZipped = given("compression") === "gzip";
+  const text = query.get("message") ?? "";
+  const bytes = query.get("base64") === "1" ? fromBase64(text) : Buffer.from(text);
+  const isZipped = query.get("compression") === "gzip";
   return decodeBody(isZipped ? await unzip(call, bytes, messages.bytesMax) : bytes, messages);
 }
 
@@ -157,21 +157,23 @@ export async function readObject(call: Call, bytesMax: number): Promise<Readonly
 }
 
 /**
- * Reads the names and values of a URL's query, in their order, each as often as it comes. `URLSearchParams`
- * is not used: it reads bytes that are not UTF-8 as U+FFFD, so that two values become one.
+ * Reads the names and values of a URL's query, in their order. `URLSearchParams` is not used: it reads bytes that are
+ * not UTF-8 as U+FFFD, so that two values become one.
  *
- * @throws MemoryError `invalid_argument`.
+ * @throws MemoryError `invalid_argument`, also for a name that comes twice.
  */
-export function readQuery(url: string): [name: string, value: string][] {
+export function readQuery(url: string): Map<string, string> {
+  const query = new Map<string, string>();
   const start = url.indexOf("?");
-  if (start === -1) return [];
-  const pairs = url.slice(start + 1).split("&");
-  return pairs
-    .filter((pair) => pair !== "")
-    .map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      return [decodePercent(name), decodePercent(value.join("="))];
-    });
+  if (start === -1) return query;
+  for (const pair of url.slice(start + 1).split("&")) {
+    if (pair === "") continue;
+    const [encoded = "", ...value] = pair.split("=");
+    const name = decodePercent(encoded);
+    if (query.has(name)) throw invalid(shown(name), "is given twice");
+    query.set(name, decodePercent(value.join("=")));
+  }
+  return query;
 }
 
 function decodePercent(text: string): string {

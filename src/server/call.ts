@@ -60,6 +60,8 @@ export class Call {
   readonly startMs = performance.now();
   /** Time when it must be over, by `performance.now()`. */
   readonly deadlineMs: number;
+  /** Time that the client allows. */
+  readonly timeoutMs: number;
   /** The error for a malformed timeout header; undefined if the header is valid or absent. */
   readonly timeoutError: ConnectError | undefined;
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
@@ -96,14 +98,15 @@ export class Call {
     this.credential = options.credential ?? "key";
     this.setHeader = options.setHeader;
     const { timeoutMs = Number.POSITIVE_INFINITY, error } = timeoutIn(this.headers);
+    this.timeoutMs = timeoutMs;
     this.timeoutError = error;
-    const mostMs = this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS;
-    this.deadlineMs = this.startMs + Math.min(mostMs, timeoutMs);
-    // Calls without a time of their own are looked at together.
-    if (timeoutMs >= mostMs) return;
+    const ms = Math.min(this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS, timeoutMs);
+    this.deadlineMs = this.startMs + ms;
+    const message = `the call took longer than ${Math.round(ms)} ms`;
+    const end = () => this.abort(new ConnectError(message, Code.DeadlineExceeded));
     // A timer waits 1 ms at least, in which a call may be done.
-    if (timeoutMs === 0) this.abort(tooLate(this));
-    else this.#timer = setTimeout(() => this.abort(tooLate(this)), timeoutMs);
+    if (ms === 0) end();
+    else if (ms <= TIMER_MS_MAX) this.#timer = setTimeout(end, ms);
   }
 
   /** True for an RPC of the contract, under whichever path. */
@@ -229,7 +232,7 @@ export class Call {
     else this.#onRelease = run;
   }
 
-  /** Ends the wait for the client's own time. */
+  /** Ends the wait for its deadline. */
   stop(): void {
     clearTimeout(this.#timer);
   }
@@ -251,29 +254,11 @@ export class Call {
 }
 
 /** Longest time that a timer of Node's can have, about 24.8 days; beyond it, a timer fires at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Time that the client allows, by Connect's or gRPC's header. */
 function timeoutIn(headers: IncomingHttpHeaders): ReturnType<typeof parseTimeout> {
   const { "connect-timeout-ms": connect, "grpc-timeout": grpc = null } = headers;
   const max = Number.POSITIVE_INFINITY;
   return connect === undefined ? parseGrpcTimeout(grpc as string, max) : parseTimeout(connect as string, max);
-}
-
-/** Shortens a client's timeout to what a timer can wait: Connect would end the call at once. */
-export function capTimeouts(headers: IncomingHttpHeaders): void {
-  const { timeoutMs = 0 } = timeoutIn(headers);
-  if (timeoutMs <= TIMER_MS_MAX) return;
-  if (headers["connect-timeout-ms"] !== undefined) headers["connect-timeout-ms"] = `${TIMER_MS_MAX}`;
-  else headers["grpc-timeout"] = `${Math.floor(TIMER_MS_MAX / 1_000)}S`;
-}
-
-/** Creates the error of a call that took too long. */
-export function tooLate({ deadlineMs, startMs }: Call): ConnectError {
-  const message = `the call took longer than ${Math.round(deadlineMs - startMs)} ms`;
-  return new ConnectError(message, Code.DeadlineExceeded);
-}
-
-export function canceled(): ConnectError {
-  return new ConnectError("the client has gone", Code.Canceled);
 }

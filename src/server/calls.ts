@@ -11,16 +11,13 @@ import type { CheckSignUp } from "../accounts/sign-up.js";
 import type { Share } from "../concurrency/share.js";
 import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
-import { Call, CallMemory, type CallOptions, canceled, tooLate } from "./call.js";
+import { Call, CallMemory, type CallOptions } from "./call.js";
 import { INTERNAL_MESSAGE, wireErrorOf } from "./errors.js";
 import { onTaken } from "./listen/open-requests.js";
 import { noteRefusal } from "./listen/refusals.js";
 import type { Load } from "./load.js";
 import { recordCall } from "./record-call.js";
 import { nameOf, type Rpc } from "./rpc/service.js";
-
-/** Time between two looks for calls that take too long. */
-const LOOK_MS = 250;
 
 /** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
 const BYTES_PER_TOKEN = 16_384;
@@ -60,7 +57,6 @@ export class Calls {
   readonly #running = new Set<Call>();
   /** Running RPCs whose answers are no streams. */
   #rpcs = 0;
-  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -87,7 +83,7 @@ export class Calls {
     }
     // An unread answer is held in memory until it is taken.
     onTaken(options.request, () => {
-      if (this.#running.has(call)) call.abort(canceled());
+      if (this.#running.has(call)) call.abort(new ConnectError("the client has gone", Code.Canceled));
       call.release();
     });
     return call;
@@ -187,19 +183,8 @@ export class Calls {
     for (const call of this.#running) call.abort(reason);
   }
 
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
   logFault({ id: requestId }: Call, error: unknown): void {
     this.options.logger.error({ err: error, requestId }, "fault");
-  }
-
-  #endLate(): void {
-    const now = performance.now();
-    for (const call of this.#running) {
-      if (!call.streams && now > call.deadlineMs) call.abort(tooLate(call));
-    }
   }
 }
 

@@ -78,13 +78,9 @@ interface Read {
 
 interface Reading {
   /** Name of the whole text in errors. */
-  readonly what?: string | undefined;
-  /**
-   * Path of a part that will be written as JSON once more, such as a call's arguments; empty for all. Writing alters
-   * other numbers too, -0 and those beyond all doubles, and nothing later sees what they were: with it they are lost as
-   * well, and what is lost is named by its path below that part.
-   */
-  readonly rewritten?: string | undefined;
+  readonly what?: string;
+  /** Path of a part whose fields errors name by their paths below it, such as a call's arguments. */
+  readonly part?: string;
 }
 
 /** Place in a text that is being read. */
@@ -98,24 +94,16 @@ interface Place extends Reading {
  * or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
  *
  * @throws MemoryError `invalid_argument` for what is not JSON, and for a long text with a list or an element that is
- * longer than any may be, or has more values, or is deeper. In the part that is written once more, that is a loss: the
- * part is empty then.
+ * longer than any may be, or has more values, or is deeper.
  */
-export function* reading(text: string, { what = "body", rewritten }: Reading = {}): Generator<void, Read> {
+export function* reading(text: string, { what = "body", part = "" }: Reading = {}): Generator<void, Read> {
   const scopes: Scope[] = [];
-  const place = { scopes, what, rewritten };
-  const above = rewritten ? rewritten.split(".") : [];
+  const place = { scopes, what, part };
+  const above = part === "" ? 0 : part.split(".").length;
+  const isBound = text.length >= LONG_BYTES;
   const elements: [begin: number, end: number][] = [];
   let loss: MemoryError | undefined;
-  let emptied: { readonly part: Scope; end: number } | undefined;
-  const field = () => shown(scopes[above.length]?.key ?? what);
-  const refuse = (error: MemoryError) => {
-    const part = scopes[above.length];
-    const isRewritten = above.length > 0 && above.every((key, i) => scopes[i]?.key === key);
-    if (part === undefined || !isRewritten) throw error;
-    loss = error;
-    emptied = { part, end: text.length };
-  };
+  const field = () => shown(scopes[above]?.key ?? what);
   let expectsKey = false;
   for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
     if (at >= next) {
@@ -124,7 +112,6 @@ export function* reading(text: string, { what = "body", rewritten }: Reading = {
     }
     const char = text.charCodeAt(at);
     end = endOfToken(text, at, char);
-    const isBound = text.length >= LONG_BYTES && emptied === undefined;
     const scope = scopes.at(-1);
     if (char === QUOTE) {
       if (!expectsKey || scope === undefined) continue;
@@ -135,30 +122,26 @@ export function* reading(text: string, { what = "body", rewritten }: Reading = {
     } else if (char === OBJECT || char === ARRAY) {
       expectsKey = char === OBJECT;
       scopes.push({ isObject: expectsKey, begin: at, index: 0, commas: 0 });
-      if (isBound && scopes.length > NESTING_MAX + LEVELS_AROUND) refuse(tooDeep(field()));
+      if (isBound && scopes.length > NESTING_MAX + LEVELS_AROUND) throw tooDeep(field());
     } else if (char === OBJECT_END || char === ARRAY_END) {
       expectsKey = false;
       const closed = scopes.pop();
-      if (emptied !== undefined && emptied.part === closed) emptied.end = at;
       const [, list] = scopes;
       if (!isBound || scopes.length !== 2 || list?.isObject !== false || closed === undefined) continue;
-      if (list.index >= ELEMENTS_MAX) refuse(tooMany(field()));
-      if (end - closed.begin > ELEMENT_SIZE_MAX) refuse(elementTooLarge(field()));
+      if (list.index >= ELEMENTS_MAX) throw tooMany(field());
+      if (end - closed.begin > ELEMENT_SIZE_MAX) throw elementTooLarge(field());
       elements.push([closed.begin, end]);
     } else if (char === COMMA && scope !== undefined) {
       expectsKey = scope.isObject;
       scope.index++;
       const element = scopes[1]?.isObject === false ? scopes[2] : undefined;
       if (isBound && ++(element ?? (scopes[0] as Scope)).commas > COMMAS_MAX)
-        refuse(invalid(element === undefined ? (above.at(-1) ?? what) : field(), TOO_MANY_VALUES));
-    } else if (beginsNumber(char) && (rewritten !== undefined || end - at > SAFE_DIGITS)) {
+        throw invalid(element === undefined ? what : field(), TOO_MANY_VALUES);
+    } else if (beginsNumber(char) && end - at > SAFE_DIGITS) {
       loss ??= lossOfNumber(text.slice(at, end), place);
     }
   }
-  if (emptied === undefined) return { value: yield* parsing(text, elements, what), loss };
-  const others = text.slice(0, emptied.part.begin + 1) + text.slice(emptied.end);
-  if (others.length >= LONG_BYTES) throw loss;
-  return { value: parsed(others, what), loss };
+  return { value: yield* parsing(text, elements, what), loss };
 }
 
 /** Parses JSON of which nothing may be lost. @throws MemoryError `invalid_argument` that names the field it is in. */
@@ -220,35 +203,24 @@ function lossOfKey(key: string, place: Place): MemoryError | undefined {
   return scope.keys.size === others ? invalid(pathOf(place), "is given twice") : undefined;
 }
 
-/** Names the value that is being read by its path, below the part that is written once more. */
-function pathOf({ scopes, what = "", rewritten }: Place): string {
+/** Names the value that is being read by its path. */
+function pathOf({ scopes, what = "", part }: Place): string {
   const steps = scopes.map(({ isObject, key, index }) => (isObject ? `.${shown(key ?? "")}` : `[${index}]`));
   const path = steps.join("").slice(1);
-  const isBelow = rewritten !== undefined && path.startsWith(`${rewritten}.`);
-  return (isBelow ? path.slice(rewritten.length + 1) : path).slice(0, PATH_MAX) || what;
+  const below = path.startsWith(`${part}.`) ? path.slice(`${part}.`.length) : path;
+  return below.slice(0, PATH_MAX) || what;
 }
 
-const UNWRITTEN = "has a number that would not come back as it was sent";
-
-/** The loss of a number that does not come back digit by digit. A fraction is understood to be the nearest double. */
+/**
+ * The loss of an integer that does not come back digit by digit. A fraction is understood to be the nearest double, and
+ * a number that is not finite is refused by the domain.
+ */
 function lossOfNumber(literal: string, place: Place): MemoryError | undefined {
   const value = Number(literal);
-  const isDouble = Number.isFinite(value);
-  const given = literal.slice(0, 32);
-  if (place.rewritten !== undefined && !isDouble)
-    return invalid(
-      pathOf(place),
-      `has the number ${given}, which is beyond all doubles; send a string`,
-      UNWRITTEN,
-    );
-  if (place.rewritten !== undefined && Object.is(value, -0))
-    return invalid(pathOf(place), `has the number ${given}, which would come back as 0; send 0`, UNWRITTEN);
-  // Elsewhere, a number that is not finite is refused by the domain.
-  if (literal.length <= SAFE_DIGITS || !isDouble || !/^-?\d+$/.test(literal) || isHeld(literal))
-    return undefined;
+  if (!Number.isFinite(value) || !/^-?\d+$/.test(literal) || isHeld(literal)) return undefined;
   const back = `would come back as ${value}; send it as a string`;
   const recorded = "has an integer that would come back as another one; send it as a string";
-  return invalid(pathOf(place), `has the integer ${given}, which ${back}`, recorded);
+  return invalid(pathOf(place), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
 }
 
 /** Shortens a key to what an error may repeat, all printable. */

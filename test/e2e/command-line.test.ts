@@ -303,7 +303,7 @@ describe("recalld's own command line", () => {
     [["keys", "foo"], "recalld keys list --help"],
     [["store", "x", "-m", "id=1234567890123456789"], "1234567890123456789"],
     [["store", "x", "-m", '{"a": -0}'], "-0"],
-    [["update", "mem_x", "-m", "a=1e999"], "1e999"],
+    [["update", "mem_x", "-m", "a=1e999"], "a is Infinity, which JSON cannot write"],
     [["store", "x", "--on-conflict", "nope"], "refuse, replace or keep"],
     [["store", "x", "--ttl", "1y"], "90s, 1h or 7d"],
     [["recall", "x", "--filter", "[1]"], "--filter must be a JSON object"],

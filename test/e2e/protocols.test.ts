@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
@@ -140,4 +141,16 @@ it("gRPC-Web in base64 is no type that is served", async () => {
   const answer = await fetch(`${server.url}/recalld.v1.MemoryService/Recall`, { method: "POST", headers });
   expect(answer.status).toBe(415);
   expect(await answer.text()).toContain("application/grpc-web-text is not served here");
+});
+
+it("a time that no timer can wait ends no watch", async () => {
+  const { body } = await fetch(`${server.url}/grpc.health.v1.Health/Watch`, {
+    method: "POST",
+    headers: { "content-type": "application/connect+json", "connect-timeout-ms": "9999999999" },
+    body: Buffer.from("\0\0\0\0\x02{}"),
+  });
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  expect(await Promise.race([reader.read(), sleep(200, "open")])).toBe("open");
+  await reader.cancel();
 });

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { Code } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { readBody, readMessages, STREAMED_RATE } from "../../src/server/body.js";
-import { Call, CallMemory, canceled } from "../../src/server/call.js";
+import { Call, CallMemory } from "../../src/server/call.js";
 
 const BYTES_MAX = 4_194_304;
 const LARGE = gzipSync(Buffer.alloc(BYTES_MAX, " "));
@@ -47,7 +47,7 @@ describe("compressed bodies", () => {
     const reading = calls.map((call) => readBody(call, BYTES_MAX));
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     for (const call of calls) {
-      call.abort(canceled());
+      call.abort(new ConnectError("the client has gone", Code.Canceled));
       call.release();
     }
     const outcomes = await Promise.allSettled(reading);

@@ -72,31 +72,22 @@ describe("an integer that no double holds", () => {
   });
 });
 
-describe("a part that is written once more", () => {
+describe("a part whose fields errors name by themselves", () => {
   const checkIn = (text: string) => () => {
-    const { value, loss } = toEnd(reading(text, { rewritten: "p.args" }));
+    const { value, loss } = toEnd(reading(text, { part: "p.args" }));
     expect(value).toEqual(JSON.parse(text));
     if (loss !== undefined) throw loss;
   };
   const checkPart = (args: string) => checkIn(`{"p":{"args":${args}}}`);
 
   it.each([
-    ['{"m":{"id":1234567890123456789}}', "m.id has the integer 1234567890123456789"],
-    ['{"m":{"a":[{},{"b.c":-0}]}}', "m.a[1].b.c has the number -0, which would come back as 0"],
-    ['{"k":-0.0e3}', "k has the number -0.0e3"],
-    ['{"k":-1e-999}', "k has the number -1e-999"],
-    ['{"m":[1,1e999]}', "m[1] has the number 1e999, which is beyond all doubles"],
-    [`{"m":${"9".repeat(400)}}`, "m has the number 9999"],
-    ['{"m":{"k":1,"k":1}}', "m.k is given twice"],
+    ['{"m":{"id":1234567890123456789}}', /^m.id has the integer 1234567890123456789/],
+    ['{"m":[{},{"k":1,"k":1}]}', /^m\[1\].k is given twice/],
   ])("loses nothing in silence: %s", (args, message) => expect(checkPart(args)).toThrow(message));
-
-  it("may have any other number, and any text", () => {
-    expect(checkPart('{"m":[0,-1,1e-999,0.10,1e300,"-0","1e999"],"t":"-0"}')).not.toThrow();
-  });
 
   it("names what is beside it by its whole path", () => {
     expect(checkIn('{"id":1234567890123456789,"p":{}}')).toThrow(/^id has/);
-    expect(checkIn('{"p":{"_meta":{"n":-0}}}')).toThrow(/^p._meta.n has/);
+    expect(checkIn('{"p":{"_meta":{"n":1234567890123456789}}}')).toThrow(/^p._meta.n has/);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ModelDescription } from "../../memory/ports/embedder.js";
 import type { Convention } from "../encode/convention.js";
 
 /** The convention of a family of models whose own files do not state it, as is usual for converted ones. */
@@ -87,15 +88,6 @@ export function familyOf(model: string): Family | undefined {
 /** Names a model without its publisher: the last part of its id, in lower case and without `-onnx`. */
 function nameOf(model: string): string {
   return (model.split("/").at(-1) as string).toLowerCase().replace(/-onnx$/, "");
-}
-
-/** Description of a model, by which callers judge what it finds. */
-export interface ModelDescription {
-  readonly id: string;
-  /** The languages that it reads, as BCP 47 tags; `mul` stands for many. Empty if they are unknown. */
-  readonly languages: readonly string[];
-  /** Score above which a match is strong; absent where nobody has measured it. */
-  readonly strongScore?: number;
 }
 
 /** Models of known families that read other languages than English, by the cards of these models. */

@@ -85,3 +85,12 @@ export interface ModelIdentity {
   /** Prefix of every stored text; absent if there is none. The prefix of queries may change freely. */
   readonly passagePrefix?: string;
 }
+
+/** Description of a model, by which callers judge what it finds. */
+export interface ModelDescription {
+  readonly id: string;
+  /** The languages that it reads, as BCP 47 tags; `mul` stands for many. Empty if they are unknown. */
+  readonly languages: readonly string[];
+  /** Score above which a match is strong; absent where nobody has measured it. */
+  readonly strongScore?: number;
+}

@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { failedPrecondition } from "../../errors.js";
-import { type Call, capTimeouts } from "../call.js";
+import type { Call } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
 import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -120,7 +120,6 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     if (readiness.withdrawn && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
-    capTimeouts(request.raw.headers);
     normalizeHeaders(request.raw.headers);
     const { headerLinesMax } = ONE_PORT_LIMITS;
     // Node would leave out those over its own bound, and one might be the key.

@@ -16,8 +16,7 @@ interface Read {
  * its answer reaches a model. @throws MemoryError `invalid_argument`.
  */
 export async function readMessage(bytes: Uint8Array): Promise<Read> {
-  // The arguments are passed on as JSON.
-  const work = reading(textOf(bytes, "message"), { what: "message", rewritten: "params.arguments" });
+  const work = reading(textOf(bytes, "message"), { what: "message", part: "params.arguments" });
   const { value, loss } = await inTimeSlices(work);
   const message = messageOf(value);
   const { arguments: args } = (message.params ?? {}) as Json;

@@ -110,15 +110,12 @@ async function respond(call: Call, request: FastifyRequest, options: McpOptions)
  * @throws MemoryError `invalid_argument`, or `permission_denied` if the key is for another namespace.
  */
 function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope, "site"> {
-  const given = new Map<string, string>();
-  for (const [name, value] of readQuery(url)) {
-    if (name !== "namespace" && name !== "tools") {
-      throw invalid(shown(name), "is not read in this address; namespace and tools are");
-    }
-    if (given.has(name)) throw invalid(name, "is in the address twice");
-    given.set(name, value);
-  }
-  const [namespace, tools = "memory"] = [given.get("namespace"), given.get("tools")];
+  const query = readQuery(url);
+  const other = [...query.keys()].find((name) => name !== "namespace" && name !== "tools");
+  if (other !== undefined)
+    throw invalid(shown(other), "is not read in this address; namespace and tools are");
+  const namespace = query.get("namespace");
+  const tools = query.get("tools") ?? "memory";
   if (namespace !== undefined) parseNamespace(namespace);
   if (!Object.hasOwn(TOOL_SETS, tools)) {
     throw invalid("tools", `in the address must be one of ${Object.keys(TOOL_SETS).join(", ")}`);

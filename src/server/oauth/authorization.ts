@@ -13,13 +13,8 @@ export type Parameters = Readonly<Partial<Record<string, string>>>;
 
 /** Reads a query or a form. @throws MemoryError `invalid_argument` for a name that comes twice (RFC 6749, 3.1). */
 export function parametersIn(text: string): Parameters {
-  const found = new Map<string, string>();
-  for (const [name, value] of readQuery(`?${text}`)) {
-    if (found.has(name)) throw invalid("query", "has a parameter twice");
-    // One without a value counts as left out.
-    if (value !== "") found.set(name, value);
-  }
-  return Object.fromEntries(found);
+  // One without a value counts as left out.
+  return Object.fromEntries([...readQuery(`?${text}`)].filter(([, value]) => value !== ""));
 }
 
 /** Error that the application is told, by its address. */

@@ -61,7 +61,7 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
       const fields = fieldsIn(request);
       const query = readQuery(request.url);
       if (form === "events") addLastEvent(call, query);
-      // A field that is given twice is in the JSON twice, and so refused.
+      // A field that is in the path, too, is in the JSON twice, and so refused.
       const members = [...Object.entries(fields), ...query].map(
         ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
       );
@@ -79,7 +79,7 @@ function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesM
 
 /** Refuses a query where it would be ignored in silence: everything stands in the body. */
 function refuseQuery({ url }: FastifyRequest): void {
-  const name = /\?([^=&]+)/.exec(url)?.[1];
+  const [name] = readQuery(url).keys();
   if (name !== undefined)
     throw invalid(shown(name), "stands in the query, which is not read here; send it in the body");
 }
@@ -95,13 +95,11 @@ function fieldsIn({ params, url }: FastifyRequest): Readonly<Record<string, stri
  * Sets the position to the id of the last event that a browser has seen, which wins over the query: that stays the one of
  * the first request.
  */
-function addLastEvent(call: Call, query: [name: string, value: string][]): void {
+function addLastEvent(call: Call, query: Map<string, string>): void {
   const last = call.headers["last-event-id"];
   if (typeof last !== "string" || last === "") return;
   call.positionName = "Last-Event-ID";
-  const asked = query.find(([name]) => name === "position");
-  if (asked === undefined) query.push(["position", last]);
-  else asked[1] = last;
+  query.set("position", last);
 }
 
 /** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */

@@ -18,6 +18,7 @@ import { createKey, managedBy, revokeKey } from "../../accounts/keys.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { type DayUsage, getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
+import type { ModelDescription } from "../../memory/ports/embedder.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { chosen, expiryOf, timestampOf } from "./fields.js";
@@ -28,17 +29,8 @@ export type AccountPorts = SignUpOptions &
     readonly usage: Pick<Usage, "read" | "remove">;
     readonly calls: CallRecorder;
     /** Describes the model that reads new texts. */
-    model(): ServedModel | undefined;
+    model(): ModelDescription | undefined;
   };
-
-/** Description of a model, as callers are told it. */
-export interface ServedModel {
-  readonly id: string;
-  /** The languages that it reads, as BCP 47 tags; empty if they are unknown. */
-  readonly languages: readonly string[];
-  /** Score above which a match is strong; absent if unknown. */
-  readonly strongScore?: number;
-}
 
 /** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;

@@ -21,7 +21,7 @@ import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/co
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
 import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
-import type { Call, Protocol } from "../call.js";
+import { type Call, type Protocol, TIMER_MS_MAX } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
 import { httpErrorOf, sendError, wireErrorOf } from "../errors.js";
@@ -170,6 +170,8 @@ function isBinary({ values }: HandlerContext): boolean {
   return values.get(inputKey)?.encoding.codec === "proto";
 }
 
+const TIMEOUT_HEADERS = ["connect-timeout-ms", "grpc-timeout"];
+
 /** Empty message, which Connect reads in place of the one that is read here. */
 const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 
@@ -180,6 +182,8 @@ function requestOf(call: Call, { method }: UniversalHandler, bytesMax: number): 
   const header = new Headers();
   for (const [name, value] of Object.entries(call.headers))
     if (!name.startsWith(":")) header.set(name, String(value));
+  // Connect would end the call at once: a timer of Node's waits no longer.
+  if (call.timeoutMs > TIMER_MS_MAX) for (const name of TIMEOUT_HEADERS) header.delete(name);
   const contextValues = createContextValues().set(callKey, call);
   const isGet = request.method === "GET";
   const encoding = isGet ? encodingIn(url.searchParams) : encodingOf(header.get("content-type") ?? "");
