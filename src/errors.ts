@@ -110,6 +110,13 @@ export function withoutKeys(text: string): string {
   return text.replace(/rcl_\w*/g, "rcl_…");
 }
 
+/** Shortens a key or a path to what an error may repeat, all printable. */
+export function shown(name: string): string {
+  // Only what can be shown is looked at: a name may have a megabyte, each character of which would be replaced.
+  const some = withoutKeys(name.slice(0, 1_024)).replace(/[^\p{L}\p{N}_.…-]/gu, "?");
+  return some.slice(0, 64) || "?";
+}
+
 /** Expects a whole number within limits. @throws MemoryError `invalid_argument` */
 export function parseWhole(field: string, value: unknown, [min, max]: readonly [number, number]): number {
   if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return Number(value);

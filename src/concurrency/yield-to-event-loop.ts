@@ -19,8 +19,11 @@ export class IterationTime {
 
 /** Turns of callers that wait for an iteration of the event loop: of their owners in turn, of one owner in their order. */
 export class Turns {
-  /** Who waits, by owner; the owner whose turn is next stands first. Each has an immediate that lets the next one go on. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /**
+   * Who waits, by owner; the owner whose turn is next stands first. Each has an immediate that lets the next one go on,
+   * and which finds nobody if it was withdrawn.
+   */
+  readonly #waiting = new Map<string, Set<() => void>>();
   readonly #time: IterationTime;
 
   /** @param msMax time that those who wait have together in one iteration; with 0, one goes on in each */
@@ -34,12 +37,15 @@ export class Turns {
    * not take an iteration each, which is long when thousands of connections have something to say.
    */
   wait(owner = ""): Promise<void> {
-    return new Promise((resolve) => {
-      const own = this.#waiting.get(owner);
-      if (own === undefined) this.#waiting.set(owner, [resolve]);
-      else own.push(resolve);
-      setImmediate(this.#goOn);
-    });
+    return new Promise((resolve) => void this.ask(owner, resolve));
+  }
+
+  /** Waits likewise, and calls a function then. The one that it returns withdraws from the turns. */
+  ask(owner: string, goOn: () => void): () => void {
+    const own = this.#waiting.get(owner) ?? new Set();
+    this.#waiting.set(owner, own.add(goOn));
+    setImmediate(this.#goOn);
+    return () => own.delete(goOn);
   }
 
   readonly #goOn = (): void => {
@@ -49,10 +55,12 @@ export class Turns {
     }
     // Who has just gone on may wait again already, but behind those who have not.
     for (const [owner, own] of this.#waiting) {
-      const goOn = own.shift();
       this.#waiting.delete(owner);
-      if (own.length > 0) this.#waiting.set(owner, own);
-      goOn?.();
+      const [goOn] = own;
+      if (goOn === undefined) continue;
+      own.delete(goOn);
+      if (own.size > 0) this.#waiting.set(owner, own);
+      goOn();
       break;
     }
   };

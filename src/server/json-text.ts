@@ -1,5 +1,5 @@
 import { toEnd } from "../concurrency/time-slices.js";
-import { count, invalid, type MemoryError, withoutKeys } from "../errors.js";
+import { count, invalid, type MemoryError, shown } from "../errors.js";
 import { beginsNumber, endOfToken, isHeld } from "../json-tokens.js";
 import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
@@ -221,13 +221,4 @@ function lossOfNumber(literal: string, place: Place): MemoryError | undefined {
   const back = `would come back as ${value}; send it as a string`;
   const recorded = "has an integer that would come back as another one; send it as a string";
   return invalid(pathOf(place), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
-}
-
-/** Shortens a key to what an error may repeat, all printable. */
-export function shown(key: string): string {
-  return (
-    withoutKeys(key)
-      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
-      .slice(0, 64) || "?"
-  );
 }

@@ -10,12 +10,12 @@ import {
 } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
-import { invalid } from "../errors.js";
+import { invalid, shown } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { LONG_BYTES, NESTING_MAX, reading, shown, textOf, tooDeep } from "./json-text.js";
+import { LONG_BYTES, NESTING_MAX, reading, textOf, tooDeep } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {

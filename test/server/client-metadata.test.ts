@@ -133,7 +133,11 @@ describe("a document", () => {
       else if (url === "/moved") answer.writeHead(302, { ...json, location: "/good" }).end("{}");
       else if (url === "/page") answer.writeHead(200, { "content-type": "text/html" }).end("{}");
       else if (url === "/broken") answer.writeHead(200, json).end("{");
-      else if (url === "/slow") answer.writeHead(200, json).write("{");
+      else if (url === "/informed" || url === "/blank") {
+        const text = url === "/blank" ? "\r\n" : "HTTP/1.1 102 Processing\r\n\r\n";
+        answer.socket?.write(text.repeat(100_000 / text.length));
+        answer.writeHead(200, json).end(JSON.stringify(DOCUMENT));
+      } else if (url === "/slow") answer.writeHead(200, json).write("{");
       else answer.writeHead(404, json).end("{}");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -165,7 +169,7 @@ describe("a document", () => {
     expect(asked.length).toBe(before);
   });
 
-  it.each(["/large", "/moved", "/page", "/broken", "/none"])(
+  it.each(["/large", "/moved", "/page", "/broken", "/none", "/informed", "/blank"])(
     "is refused at %s, without a word of why",
     async (path) => {
       await expect(fetched(path)).rejects.toThrow("client_id: no document of a client can be fetched there");

@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toEnd } from "../../src/concurrency/time-slices.js";
+import { shown } from "../../src/errors.js";
 import { parseLossless, reading } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
 
@@ -108,4 +109,15 @@ it("a megabyte of JSON is read, or refused, in a moment", () => {
     };
     expect(shortestMs(read, 500), text.slice(0, 20)).toBeLessThan(500);
   }
+});
+
+it("of a name of a megabyte no more is looked at than an error may repeat", () => {
+  const replace = vi.spyOn(String.prototype, "replace");
+  const text = shown("a ".repeat(500_000));
+  const looked = replace.mock.contexts.map((text) => String(text).length);
+  replace.mockRestore();
+  expect(text).toBe("a?".repeat(32));
+  expect(Math.max(...looked)).toBeLessThan(2_000);
+  expect(shown("\u{1F600}".repeat(70))).toBe("?".repeat(64));
+  expect(shown(`rcl_${"a".repeat(2_000)}`)).toBe("rcl_…");
 });

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
 import { readInPieces } from "../../src/server/listen/read-in-pieces.js";
 
@@ -86,6 +86,17 @@ test("a connection waits for one of those that a stranger floods, and not for al
   socket.push(Buffer.from("GET / HTTP/1.1"));
   await done;
   expect(floods).toBeLessThan(20);
+});
+
+test("a connection that has closed waits for no turn, which would hold all that it had asked for", async () => {
+  const socket = socketOf();
+  flood(socket, () => work(1));
+  socket.push(LONG);
+  while (!socket.isPaused()) await nextIteration();
+  const resume = vi.spyOn(socket, "resume");
+  socket.destroy();
+  for (let i = 0; i < 20; i++) await nextIteration();
+  expect(resume).not.toHaveBeenCalled();
 });
 
 /** Sends bytes to a server, and resolves once it has closed the connection. */

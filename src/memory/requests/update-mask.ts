@@ -1,4 +1,4 @@
-import { expectAtMost, invalid, withoutKeys } from "../../errors.js";
+import { expectAtMost, invalid, shown } from "../../errors.js";
 import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
@@ -25,7 +25,7 @@ export function parseMask(paths: readonly string[]): Mask {
       const served = "text, metadata, metadata.KEY, expire_time, ttl and event_time";
       throw invalid(
         "update_mask",
-        `has the path ${shownPath(path)}; those that can be updated are ${served}`,
+        `has the path ${shown(path)}; those that can be updated are ${served}`,
         `has another path than those that can be updated: ${served}`,
       );
     }
@@ -60,13 +60,4 @@ export function merged(old: JsonObject, patch: JsonObject): JsonObject {
     else result.set(key, value);
   }
   return Object.fromEntries(result);
-}
-
-/** Shortens a path to what an error may repeat, all printable. */
-function shownPath(path: string): string {
-  return (
-    withoutKeys(path)
-      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
-      .slice(0, 64) || "?"
-  );
 }

@@ -34,11 +34,15 @@ export function readInPieces(
 ): void {
   /** What is waited for: a turn, which is there in the end. */
   let turn: "none" | "awaited" | "there" = "none";
-  const wait = async () => {
+  const wait = () => {
     turn = "awaited";
-    await turns.wait(owner);
-    turn = "there";
-    socket.resume();
+    const withdraw = turns.ask(owner, () => {
+      socket.off("close", withdraw);
+      turn = "there";
+      socket.resume();
+    });
+    // Thousands may wait, and each would hold a hundred requests that nobody waits for any more.
+    socket.once("close", withdraw);
   };
   socket.on("data", (bytes: Buffer) => {
     const endsMs = performance.now() + PIECES_MS_MAX;
@@ -56,7 +60,7 @@ export function readInPieces(
       if (isPaused || isOver) {
         socket.pause().unshift(bytes.subarray(from));
         // Node also lets it go on when a request's reader asks for more.
-        if (!isPaused && turn === "none") void wait();
+        if (!isPaused && turn === "none") wait();
         return;
       }
       parse(bytes.subarray(from, from + pieceBytes));

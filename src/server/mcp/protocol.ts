@@ -7,11 +7,11 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { shown } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
 import type { Call } from "../call.js";
 import { INTERNAL_MESSAGE } from "../errors.js";
-import { shown } from "../json-text.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json, Tool } from "./tools/tool.js";
 import { ABILITIES, NAMES, type Scope, TOOL_SETS, toolsFor } from "./tools/tools.js";

@@ -54,6 +54,11 @@ export function guardedLookup(
 }
 
 export const DOCUMENT_BYTES_MAX = 5_120;
+/**
+ * Bytes that an answer may have, of whose headers Node takes 16 KiB. Informational answers, blank lines before an answer
+ * and zeros of a chunk's length have no bound in Node, and no reader of the body hears of them.
+ */
+const ANSWER_BYTES_MAX = 65_536;
 const TIMEOUT_MS = 5_000;
 const URL_CHARS_MAX = 512;
 
@@ -109,6 +114,14 @@ function ask(url: string, options: RequestOptions): Promise<IncomingMessage> {
     const headers = { accept: "application/json", "user-agent": "recalld" };
     request(url, { ...options, agent: false, headers }, resolve)
       .on("error", reject)
+      .on("socket", (socket) => {
+        let bytes = 0;
+        // Before the listener of Node's own, which parses them.
+        socket.prependListener("data", ({ byteLength }: Buffer) => {
+          bytes += byteLength;
+          if (bytes > ANSWER_BYTES_MAX) socket.destroy(new Error("too large"));
+        });
+      })
       .end();
   });
 }

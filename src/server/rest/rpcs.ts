@@ -1,12 +1,11 @@
 import { type DescField, type DescMessage, type Message, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { invalid } from "../../errors.js";
+import { invalid, shown } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
-import { shown } from "../json-text.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
 import { type Endpoint, serve } from "../serve.js";

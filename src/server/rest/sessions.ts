@@ -2,10 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { Accounts } from "../../accounts/account.js";
 import { getAccount } from "../../accounts/authenticate.js";
 import { endSession, openSession } from "../../accounts/sessions.js";
-import { invalid, MemoryError } from "../../errors.js";
+import { invalid, MemoryError, shown } from "../../errors.js";
 import { readObject } from "../body.js";
 import type { Calls } from "../calls.js";
-import { shown } from "../json-text.js";
 import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
 import { type Endpoint, serve } from "../serve.js";
 

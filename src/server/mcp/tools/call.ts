@@ -1,5 +1,5 @@
+import { shown } from "../../../errors.js";
 import { didYouMean } from "../../../suggest.js";
-import { shown } from "../../json-text.js";
 import {
   type Ask,
   type Json,
