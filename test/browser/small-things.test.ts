@@ -236,6 +236,26 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.keyboard.press("Escape");
   });
 
+  it("asks before it loses what was typed into a memory", async () => {
+    const answers: boolean[] = [];
+    page.on("dialog", (asked) => (answers.shift() ? asked.accept() : asked.dismiss()));
+    const asked = () => page.waitForEvent("dialog");
+    await visit(page, server.url, "memories/people");
+    await page.locator(".row").first().click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const text = page.getByRole("dialog", { name: "Edit memory" }).getByLabel("Text");
+    await text.fill("مرحبا");
+    await page.waitForTimeout(600);
+    for (const leave of [() => page.mouse.click(5, 5), () => page.keyboard.press("Escape")]) {
+      await Promise.all([asked(), leave()]);
+      expect(await text.inputValue()).toBe("مرحبا");
+    }
+    answers.push(true);
+    await Promise.all([asked(), page.keyboard.press("Escape")]);
+    await text.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+  });
+
   it("loses no new key by Back, and deletes a namespace whose name has two spaces", async () => {
     await visit(page, server.url, "keys");
     await page.getByRole("button", { name: "Create key" }).click();
