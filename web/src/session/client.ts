@@ -11,6 +11,9 @@ export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
 /** Header without which the session's cookie does not count. Forms and other origins cannot send it. */
 export const FROM_PORTAL = { "x-recalld-session": "1" };
 
+/** Errors that say that something is no longer as the page shows it. */
+const OUTDATED: readonly Code[] = [Code.NotFound, Code.Aborted, Code.FailedPrecondition];
+
 let isEnding = false;
 
 /**
@@ -55,7 +58,12 @@ notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteFailure }),
-  mutationCache: new MutationCache({ onError: noteFailure }),
+  mutationCache: new MutationCache({
+    onError: (error) => {
+      noteFailure(error);
+      if (OUTDATED.includes(ConnectError.from(error).code)) void loadAgain();
+    },
+  }),
   defaultOptions: {
     // Otherwise calls wait while the browser is offline. A server on this machine answers also then; and what was
     // sent to another, such as a deletion, must fail in sight and not happen later.
