@@ -246,12 +246,13 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     const text = page.getByRole("dialog", { name: "Edit memory" }).getByLabel("Text");
     await text.fill("مرحبا");
     await page.waitForTimeout(600);
-    for (const leave of [() => page.mouse.click(5, 5), () => page.keyboard.press("Escape")]) {
+    const press = () => page.keyboard.press("Escape");
+    for (const leave of [() => page.mouse.click(5, 5), press, press, press]) {
       await Promise.all([asked(), leave()]);
       expect(await text.inputValue()).toBe("مرحبا");
     }
     answers.push(true);
-    await Promise.all([asked(), page.keyboard.press("Escape")]);
+    await Promise.all([asked(), press()]);
     await text.waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
   });

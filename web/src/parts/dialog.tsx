@@ -53,8 +53,13 @@ export function Dialog({ title, children, onClose, question, className = "" }: D
       className={`dialog ${className}`}
       aria-labelledby={heading}
       closedby={stay ? "none" : opening ? "closerequest" : "any"}
-      // A second Esc closes even a dialog that cancelled the first one, so the key itself is cancelled.
-      onKeyDown={(event) => stay && event.key === "Escape" && event.preventDefault()}
+      onKeyDown={(event) => {
+        // A second Esc closes even a dialog that cancelled the first one, and those below, so the key itself is
+        // cancelled.
+        if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+        if (stay || question !== undefined) event.preventDefault();
+        if (question !== undefined) close();
+      }}
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
