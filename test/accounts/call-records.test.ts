@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create, toJson } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { GetUsageRequestSchema, GetUsageResponseSchema } from "../../gen/recalld/v1/account_pb.js";
 import type { Account, Accounts } from "../../src/accounts/account.js";
 import type { CallRecord, Calls } from "../../src/accounts/calls/calls.js";
 import {
@@ -20,6 +22,8 @@ import {
 } from "../../src/accounts/calls/record-calls.js";
 import { makeKey } from "../../src/accounts/key.js";
 import { DAY_MS, NOTHING } from "../../src/accounts/usage.js";
+import type { Call } from "../../src/server/call.js";
+import { type AccountPorts, accountService } from "../../src/server/rpc/account-service.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { aCall } from "../contract/calls.js";
@@ -278,5 +282,16 @@ describe("shares of usage", () => {
     expect(namespaces).toHaveLength(SHARES_MAX + 1);
     expect(namespaces.at(-1)).toMatchObject({ name: "", stores: 100 - SHARES_MAX });
     expect(sinceMs).toBe(atMs);
+  });
+
+  it("are told since a time that JSON has, though a call begins within a millisecond", async () => {
+    const { accounts, caller, note } = setUp();
+    const calls = aRecorder({ max: 2 });
+    const atMs = Date.now() - 5_000;
+    for (let i = 0; i < 3; i++) note(calls, { namespace: "n", atMs: atMs + 0.1, used: store });
+    const service = accountService({ ...storage, accounts, calls } as unknown as AccountPorts);
+    const answer = await service.getUsage(create(GetUsageRequestSchema), { caller } as Call);
+    const json = toJson(GetUsageResponseSchema, create(GetUsageResponseSchema, answer));
+    expect(json).toMatchObject({ since: new Date(atMs).toISOString() });
   });
 });

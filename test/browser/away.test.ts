@@ -77,6 +77,26 @@ describe.skipIf(NO_CHROMIUM !== undefined)(
       await page.unroute("**/assets/*.js");
     });
 
+    it("says that what was sent had no answer, and asks for nothing again that costs a call", async () => {
+      let recalls = 0;
+      page.on("request", (request) => request.url().endsWith("/Recall") && recalls++);
+      await page.route(/Service\/(ExportMemories|DeleteMemories)$/, (route) => route.abort());
+      await visit(page, server.url, "memories/people?q=Lisbon");
+      await page.getByText("More", { exact: true }).click();
+      await page.getByRole("button", { name: "Export" }).click();
+      const note = page.getByText("The server did not answer");
+      await note.waitFor();
+      expect(recalls).toBe(1);
+      await visit(page, server.url, "memories/people");
+      await page.getByRole("checkbox", { name: "Select all that are shown" }).check();
+      await page.getByRole("button", { name: "Delete 1 selected" }).click();
+      await page.getByRole("button", { name: "Delete 1 memory" }).click();
+      await page.getByRole("dialog").getByText("The server did not answer").waitFor();
+      await page.unroute(/Service\/(ExportMemories|DeleteMemories)$/);
+      await page.getByRole("button", { name: "Delete 1 memory" }).click();
+      await page.getByText("This namespace is empty").waitFor();
+    });
+
     it("is called on this machine also while the browser is offline", async () => {
       await visit(page, server.url, "playground/offline");
       await page.evaluate("dispatchEvent(new Event('offline'))");

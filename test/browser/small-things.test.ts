@@ -236,6 +236,71 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.keyboard.press("Escape");
   });
 
+  it("asks before it loses what was typed into a memory", async () => {
+    const answers: boolean[] = [];
+    page.on("dialog", (asked) => (answers.shift() ? asked.accept() : asked.dismiss()));
+    const asked = () => page.waitForEvent("dialog");
+    await visit(page, server.url, "memories/people");
+    await page.locator(".row").first().click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const text = page.getByRole("dialog", { name: "Edit memory" }).getByLabel("Text");
+    await text.fill("مرحبا");
+    await page.waitForTimeout(600);
+    const press = () => page.keyboard.press("Escape");
+    for (const leave of [() => page.mouse.click(5, 5), press, press, press]) {
+      await Promise.all([asked(), leave()]);
+      expect(await text.inputValue()).toBe("مرحبا");
+    }
+    answers.push(true);
+    await Promise.all([asked(), press()]);
+    await text.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+  });
+
+  it("shows what others have made of a memory meanwhile, and keeps a form whose memory they deleted", async () => {
+    const { body } = await caller.store({ text: "Ada has a cat.", namespace: "cats" });
+    const id = String(body.id);
+    await visit(page, server.url, "memories/cats");
+    await page.locator(".row").click();
+    const form = page.getByRole("dialog", { name: "Edit memory" });
+    const text = form.getByLabel("Text");
+    const save = async (typed: string) => {
+      await text.fill(typed);
+      await form.getByRole("button", { name: "Save" }).click();
+    };
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await caller.call(`PATCH /namespaces/cats/memories/${id}`, { body: { text: "Ada has two cats." } });
+    await save("Ada has a black cat.");
+    await form.getByText("Someone else has changed this meanwhile").waitFor();
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".memory-text", { hasText: "two" }).waitFor();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    expect(await text.inputValue()).toBe("Ada has two cats.");
+    await caller.call(`DELETE /namespaces/cats/memories/${id}`);
+    await save("Ada has two black cats.");
+    await form.getByText("Not found").waitFor();
+    await page.getByText("This namespace is empty").waitFor({ state: "attached" });
+    expect(await text.inputValue()).toBe("Ada has two black cats.");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await page.keyboard.press("Escape");
+  });
+
+  it("marks what is chosen in forced colours, too, and how much is used", async () => {
+    await page.emulateMedia({ forcedColors: "active" });
+    await visit(page, server.url, "usage");
+    const ground = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((each) => getComputedStyle(each).backgroundColor);
+    expect(await ground("nav a[aria-current=page]")).not.toBe(await ground("nav a:not([aria-current])"));
+    expect(await ground(".segments label:has(:checked)")).not.toBe(
+      await ground(".segments label:not(:has(:checked))"),
+    );
+    expect(await ground(".gauge > div")).not.toBe(await ground(".gauge"));
+    await page.emulateMedia({ forcedColors: null });
+  });
+
   it("loses no new key by Back, and deletes a namespace whose name has two spaces", async () => {
     await visit(page, server.url, "keys");
     await page.getByRole("button", { name: "Create key" }).click();

@@ -26,7 +26,7 @@ const TITLES: Partial<Record<Code, string>> = {
 export function ErrorNote({ error }: { error: unknown }) {
   const away = useAway();
   if (!error) return null;
-  if (isUnreachable(error)) return away ? <AwayNote /> : null;
+  if (isUnreachable(error)) return away ? <AwayNote /> : <UnansweredNote />;
   const { code, rawMessage } = ConnectError.from(error);
   if (isQuotaExhausted(error)) return <QuotaNote />;
   return (
@@ -51,6 +51,19 @@ export function AwayNote() {
           It is tried again by itself, and this page goes on when it answers. What you sent last may not have
           arrived.
         </p>
+      </div>
+    </div>
+  );
+}
+
+/** Shows, when the server is back, that what was sent before had no answer. */
+function UnansweredNote() {
+  return (
+    <div className="note note-warn" role="alert">
+      <Icon name="alert" />
+      <div>
+        <strong>The server did not answer</strong>
+        <p>What you sent may have arrived all the same: look whether it has before you send it again.</p>
       </div>
     </div>
   );

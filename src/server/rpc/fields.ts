@@ -237,6 +237,7 @@ export function detailsOf(namespace: string, details: NamespaceDetails) {
   };
 }
 
+/** Writes a time as a whole millisecond: parts of one may be no whole nanoseconds, which JSON and Protobuf refuse. */
 export function timestampOf(ms: number | undefined): Timestamp | undefined {
-  return ms === undefined ? undefined : timestampFromMs(ms);
+  return ms === undefined ? undefined : timestampFromMs(Math.round(ms));
 }

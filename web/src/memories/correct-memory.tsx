@@ -6,6 +6,7 @@ import { Dialog } from "../parts/dialog";
 import { TextField } from "../parts/fields";
 import { go } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
+import { DISCARD } from "./edit-memory";
 
 export interface CorrectMemoryProps {
   readonly namespace: string;
@@ -34,8 +35,9 @@ export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps
       },
     });
   };
+  const isChanged = text !== memory.text;
   return (
-    <Dialog title="Supersede memory" onClose={onClose}>
+    <Dialog title="Supersede memory" onClose={onClose} question={isChanged ? DISCARD : undefined}>
       <form method="post" className="stack" onSubmit={submit}>
         <p>
           What is true now? The new memory takes the place of this one in every recall. This one stays, with a
@@ -47,7 +49,7 @@ export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" disabled={store.isPending || text === memory.text}>
+          <button type="submit" disabled={store.isPending || !isChanged}>
             {store.isPending ? "Storing…" : "Store in its place"}
           </button>
         </div>

@@ -8,6 +8,8 @@ import { parseMetadata } from "../playground/metadata";
 import { refresh, refreshMemories } from "../session/refresh";
 import { changesOf, draftOf } from "./changes";
 
+export const DISCARD = "Discard your changes?";
+
 export interface EditMemoryProps {
   readonly namespace: string;
   readonly memory: Memory;
@@ -36,8 +38,10 @@ export function EditMemory({ namespace, memory: opened, onClose }: EditMemoryPro
     const { id, etag } = memory;
     if (changes) update.mutate({ namespace, id, etag, ...changes });
   };
+  // Metadata that cannot be read has been changed, too.
+  const isChanged = changes?.updateMask.paths.length !== 0;
   return (
-    <Dialog title="Edit memory" onClose={onClose}>
+    <Dialog title="Edit memory" onClose={onClose} question={isChanged ? DISCARD : undefined}>
       <form method="post" className="stack" onSubmit={submit}>
         <TextField id="edit-text" label="Text" value={text} onChange={setText} />
         <MetadataField
@@ -62,7 +66,7 @@ export function EditMemory({ namespace, memory: opened, onClose }: EditMemoryPro
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" disabled={update.isPending || !changes?.updateMask.paths.length}>
+          <button type="submit" disabled={update.isPending || !changes || !isChanged}>
             {update.isPending ? "Saving…" : "Save"}
           </button>
         </div>

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import type { Memory } from "../api";
 import { Icon } from "../parts/icon";
 import { Empty, Page } from "../parts/page";
 import { closeTo, linkTo, openAt, setQuery, useRoute } from "../route";
@@ -14,7 +13,6 @@ import { MemoryList } from "./list/memory-list";
 import { MoreOptions } from "./list/more-options";
 import { Totals } from "./list/totals";
 import { useMemoryList } from "./list/use-memory-list";
-import { MemoryDrawer } from "./memory-drawer";
 import { type DialogName, NamespaceDialog } from "./namespace-dialog";
 import { OpenMemory } from "./open-memory";
 
@@ -80,13 +78,14 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
         <Found namespace={namespace} question={question} chosen={chosen} deleted={deleted} onOpen={open} />
       )}
       {opened && (
-        <Opened
+        <OpenMemory
           // Back may lead from one memory to another, which the other's dialog is not about.
           key={opened}
           namespace={namespace}
           id={opened}
-          listed={list.listed}
+          listed={list.listed.find(({ id }) => id === opened)}
           onDeleted={() => setDeleted((before) => [...before, opened])}
+          onClose={() => closeTo("memories", namespace)}
         />
       )}
       {dialog && (
@@ -116,20 +115,4 @@ function Nothing({ namespace, isFiltered }: { namespace: string; isFiltered: boo
       )}
     </Empty>
   );
-}
-
-interface OpenedProps {
-  readonly namespace: string;
-  readonly id: string;
-  readonly listed: readonly Memory[];
-  onDeleted(): void;
-}
-
-/** Shows the open memory: as it was listed, or else by its id. */
-function Opened({ namespace, id, listed, onDeleted }: OpenedProps) {
-  const memory = listed.find((each) => each.id === id);
-  const close = () => closeTo("memories", namespace);
-  if (memory)
-    return <MemoryDrawer namespace={namespace} memory={memory} onDeleted={onDeleted} onClose={close} />;
-  return <OpenMemory namespace={namespace} id={id} onDeleted={onDeleted} onClose={close} />;
 }

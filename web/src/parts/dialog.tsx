@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { useAskBeforeLeaving } from "./ask-before-leaving";
 import { Icon } from "./icon";
 
 export interface DialogProps {
@@ -6,6 +7,8 @@ export interface DialogProps {
   readonly children: ReactNode;
   /** Called to close the dialog. Without it, only the dialog's own buttons close it. */
   readonly onClose?: () => void;
+  /** Question that comes before Esc, Close or a click outside closes it, while that would lose something. */
+  readonly question?: string | undefined;
   readonly className?: string;
 }
 
@@ -13,12 +16,19 @@ export interface DialogProps {
 const DOUBLE_CLICK_MS = 500;
 
 /** A modal dialog that is open as long as it is rendered. The element itself keeps the focus inside. */
-export function Dialog({ title, children, onClose, className = "" }: DialogProps) {
+export function Dialog({ title, children, onClose, question, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const left = useRef(false);
   const heading = useId();
   const stay = onClose === undefined;
   const [opening, setOpening] = useState(true);
+  useAskBeforeLeaving(question !== undefined);
+  /** Closes it, if that is what the user wants. */
+  const close = () => {
+    if (question !== undefined && !confirm(question)) return false;
+    onClose?.();
+    return true;
+  };
   // A double click on what opens the dialog ends outside it, and would close it again.
   useEffect(() => {
     const timer = setTimeout(() => setOpening(false), DOUBLE_CLICK_MS);
@@ -43,19 +53,23 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
       className={`dialog ${className}`}
       aria-labelledby={heading}
       closedby={stay ? "none" : opening ? "closerequest" : "any"}
-      // A second Esc closes even a dialog that cancelled the first one, so the key itself is cancelled.
-      onKeyDown={(event) => stay && event.key === "Escape" && event.preventDefault()}
+      onKeyDown={(event) => {
+        // A second Esc closes even a dialog that cancelled the first one, and those below, so the key itself is
+        // cancelled.
+        if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+        if (stay || question !== undefined) event.preventDefault();
+        if (question !== undefined) close();
+      }}
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
-        onClose?.();
+        close();
       }}
       onClose={({ target, currentTarget }) => {
         // The event also comes for a nested dialog, when this dialog was reopened meanwhile, and when it left with
         // its page: then nobody has closed it.
         if (currentTarget.open || target !== currentTarget || left.current) return;
-        if (stay) reopen(currentTarget);
-        else onClose();
+        if (stay || !close()) reopen(currentTarget);
       }}
     >
       <header className="dialog-head">
@@ -63,7 +77,7 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
           {title}
         </h2>
         {!stay && (
-          <button type="button" className="button-plain button-icon" aria-label="Close" onClick={onClose}>
+          <button type="button" className="button-plain button-icon" aria-label="Close" onClick={close}>
             <Icon name="close" />
           </button>
         )}

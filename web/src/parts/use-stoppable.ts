@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { noteFailure } from "../session/client";
 
 /** Runs work that can be stopped, also by the component's end. Keeps the error with which it failed. */
 export function useStoppable() {
@@ -12,7 +13,9 @@ export function useStoppable() {
     try {
       await work(stop.signal);
     } catch (failure) {
-      if (!stop.signal.aborted) setError(failure);
+      if (stop.signal.aborted) return;
+      noteFailure(failure);
+      setError(failure);
     }
   };
   return { error, run, stop: () => stopping.current?.abort() };

@@ -1,6 +1,6 @@
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { MutationCache, notifyManager, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
 import { MemoryService } from "../api";
 import { awaitServer, isUnreachable } from "./reach";
 import { currentSession } from "./session";
@@ -10,6 +10,9 @@ export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
 
 /** Header without which the session's cookie does not count. Forms and other origins cannot send it. */
 export const FROM_PORTAL = { "x-recalld-session": "1" };
+
+/** Errors that say that something is no longer as the page shows it. */
+const OUTDATED: readonly Code[] = [Code.NotFound, Code.Aborted, Code.FailedPrecondition];
 
 let isEnding = false;
 
@@ -54,8 +57,13 @@ export const memoryClient = createClient(MemoryService, transport);
 notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
+  queryCache: new QueryCache({ onError: noteFailure }),
+  mutationCache: new MutationCache({
+    onError: (error) => {
+      noteFailure(error);
+      if (OUTDATED.includes(ConnectError.from(error).code)) void loadAgain();
+    },
+  }),
   defaultOptions: {
     // Otherwise calls wait while the browser is offline. A server on this machine answers also then; and what was
     // sent to another, such as a deletion, must fail in sight and not happen later.
@@ -68,7 +76,8 @@ export const queryClient = new QueryClient({
   },
 });
 
-function onError(error: unknown): void {
+/** Follows whether the server is away or the session has ended. Queries and mutations call it by themselves. */
+export function noteFailure(error: unknown): void {
   if (isUnreachable(error)) awaitServer(SERVICE_URL, loadAgain);
   if (currentSession().signedIn !== true || ConnectError.from(error).code !== Code.Unauthenticated) return;
   onSessionEnd();
@@ -81,7 +90,8 @@ export function whenSessionEnds(listener: () => void): void {
   onSessionEnd = listener;
 }
 
-/** Asks again for everything that the page shows. */
-export function loadAgain(): void {
-  void queryClient.refetchQueries({ type: "active" });
+/** Asks again for everything that the page shows, but for what costs a call and has its answer. */
+export function loadAgain(): Promise<void> {
+  const predicate = ({ meta, state }: Query) => !meta?.costs || state.data === undefined;
+  return queryClient.refetchQueries({ type: "active", predicate });
 }

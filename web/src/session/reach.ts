@@ -22,22 +22,26 @@ export function isUnreachable(error: unknown): boolean {
   return code === Code.Unknown && (cause instanceof TypeError || error instanceof TypeError);
 }
 
-const waiting = new Set<() => void>();
+type OnBack = () => void | Promise<void>;
 
-/** Tries until the server answers again, ever less often, and then calls back; each callback once. */
-export function awaitServer(url: string, onBack: () => void): void {
+const waiting = new Set<OnBack>();
+
+/**
+ * Tries until the server answers again, ever less often, and then calls back; each callback once. The server is away
+ * until they have ended: an error that is still shown then is of something sent, which is not sent again by itself.
+ */
+export function awaitServer(url: string, onBack: OnBack): void {
   waiting.add(onBack);
   if (away.get()) return;
   away.set(true);
   const attempt = async (n: number) => {
     if (await answers(url)) {
-      away.set(false);
       const all = [...waiting];
       waiting.clear();
-      for (const each of all) each();
-    } else {
-      setTimeout(attempt, PAUSES_MS[Math.min(n, PAUSES_MS.length - 1)], n + 1);
+      await Promise.all(all.map((each) => each()));
     }
+    if (waiting.size === 0) away.set(false);
+    else setTimeout(attempt, PAUSES_MS[Math.min(n, PAUSES_MS.length - 1)], n + 1);
   };
   setTimeout(attempt, PAUSES_MS[0], 1);
 }

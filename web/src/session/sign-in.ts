@@ -50,7 +50,7 @@ export async function start(): Promise<void> {
     else enter();
   } catch {
     // The server is away, and the page says so.
-    awaitServer(SERVICE_URL, () => void start());
+    awaitServer(SERVICE_URL, start);
   }
 }
 
@@ -89,7 +89,7 @@ export async function signOut(): Promise<void> {
       leave();
     });
   } catch (error) {
-    loadAgain();
+    void loadAgain();
     throw error;
   }
 }

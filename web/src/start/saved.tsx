@@ -1,14 +1,10 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
+import { useAskBeforeLeaving } from "../parts/ask-before-leaving";
 
 /** Shows a key until its owner confirms that it is saved. Leaving the page before that asks first. */
 export function Saved({ action, onSaved }: { action: string; onSaved(): void }) {
   const [saved, setSaved] = useState(false);
-  useEffect(() => {
-    if (saved) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [saved]);
+  useAskBeforeLeaving(!saved);
   return (
     <div className="saved">
       <label className="check">

@@ -18,7 +18,11 @@ export interface ImportDialogProps {
 export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
   const { progress, isRunning, error, run } = useImport(namespace);
   return (
-    <Dialog title="Import memories" onClose={onClose}>
+    <Dialog
+      title="Import memories"
+      onClose={onClose}
+      question={isRunning ? "Stop before all is imported?" : undefined}
+    >
       <div className="stack">
         <p>
           An export of recalld, mem0, Chroma, Qdrant, Supermemory, server-memory, ChatGPT or Claude, or JSON

@@ -52,16 +52,16 @@ export function OverTime({ createdAt }: { createdAt: Timestamp | undefined }) {
 function Sums({ slots }: { slots: readonly Slot[] }) {
   const sum = (pick: (slot: Slot) => number) => slots.reduce((total, slot) => total + pick(slot), 0);
   const sums = [
-    ["stores", sum((slot) => slot.stores)],
-    ["recalls", sum((slot) => slot.recalls)],
-    ["tokens stored", sum((slot) => slot.tokensStored)],
-    ["tokens queried", sum((slot) => slot.tokensQueried)],
+    ["store", "stores", sum((slot) => slot.stores)],
+    ["recall", "recalls", sum((slot) => slot.recalls)],
+    ["token stored", "tokens stored", sum((slot) => slot.tokensStored)],
+    ["token queried", "tokens queried", sum((slot) => slot.tokensQueried)],
   ] as const;
   return (
     <div className="figures">
-      {sums.map(([name, figure]) => (
-        <p key={name}>
-          <strong className="figure">{count(figure)}</strong> <span>{name}</span>
+      {sums.map(([one, many, figure]) => (
+        <p key={many}>
+          <strong className="figure">{count(figure)}</strong> <span>{figure === 1 ? one : many}</span>
         </p>
       ))}
     </div>

@@ -49,7 +49,7 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
       <p className="hint">
         Each successful store or recall counts as one call. All other calls, and calls that fail, are free.
       </p>
-      {left === 0 && limit > 0 && <QuotaNote />}
+      {left === 0 && <QuotaNote />}
       {left > 0 && used >= limit * WARN_FROM && (
         <div className="note note-warn" role="status">
           <Icon name="alert" />

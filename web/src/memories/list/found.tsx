@@ -36,7 +36,7 @@ export function Found({ namespace, question, chosen, deleted, onOpen }: FoundPro
       ...chosen,
     },
     // Each recall costs a call, so none is made unasked.
-    { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnReconnect: false },
+    { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnReconnect: false, meta: { costs: true } },
   );
   useEffect(() => {
     if (data) refresh("account", "usage");

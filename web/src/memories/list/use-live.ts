@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useRef, useState } from "react";
-import { memoryClient } from "../../session/client";
+import { memoryClient, noteFailure } from "../../session/client";
 import { refreshMemories } from "../../session/refresh";
 
 /** Pauses before the next attempt after a watch broke; the last one is repeated. */
@@ -66,7 +66,8 @@ async function follow(following: Following): Promise<void> {
     } catch (error) {
       const { code } = ConnectError.from(error);
       if (signal.aborted) return;
-      if (code === Code.Unauthenticated || code === Code.PermissionDenied) return onState("refused");
+      if (code === Code.Unauthenticated) return noteFailure(error);
+      if (code === Code.PermissionDenied) return onState("refused");
       // The position is of a log that has ended.
       if (code === Code.FailedPrecondition) position.current = "";
     }
