@@ -105,6 +105,9 @@ export function invalid(field: string, message: string, recorded = message): Mem
   return new MemoryError("invalid_argument", `${field} ${message}`, options);
 }
 
+/** Characters of a path that an error may repeat. */
+const PATH_MAX = 256;
+
 /** Masks keys in what an error repeats of a request. */
 export function withoutKeys(text: string): string {
   return text.replace(/rcl_\w*/g, "rcl_…");
@@ -115,6 +118,12 @@ export function shown(name: string): string {
   // Only what can be shown is looked at: a name may have a megabyte, each character of which would be replaced.
   const some = withoutKeys(name.slice(0, 1_024)).replace(/[^\p{L}\p{N}_.…-]/gu, "?");
   return some.slice(0, 64) || "?";
+}
+
+/** Shows where a value is, such as `metadata.a[1]`, by the keys and indexes that lead to it. */
+export function shownPath(path: readonly (string | number)[]): string {
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${shown(step)}`));
+  return steps.join("").replace(/^\./, "").slice(0, PATH_MAX);
 }
 
 /** Expects a whole number within limits. @throws MemoryError `invalid_argument` */

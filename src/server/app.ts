@@ -66,6 +66,7 @@ export function createApp(options: AppOptions) {
   shutdownSignal.addEventListener("abort", () =>
     calls.abortAll(ConnectError.from(shutdownSignal.reason, Code.Unavailable)),
   );
+  app.addHook("onClose", async () => calls.close());
   addProbes(app, readiness);
   const files = new Share({ total: FILES_MAX, what: "files being sent" });
   addPortal(app, { folder: options.portal, authorizes: issuer !== undefined, files });

@@ -100,13 +100,13 @@ export class Call {
     const { timeoutMs = Number.POSITIVE_INFINITY, error } = timeoutIn(this.headers);
     this.timeoutMs = timeoutMs;
     this.timeoutError = error;
-    const ms = Math.min(this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS, timeoutMs);
-    this.deadlineMs = this.startMs + ms;
-    const message = `the call took longer than ${Math.round(ms)} ms`;
-    const end = () => this.abort(new ConnectError(message, Code.DeadlineExceeded));
+    const mostMs = this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS;
+    this.deadlineMs = this.startMs + Math.min(mostMs, timeoutMs);
     // A timer waits 1 ms at least, in which a call may be done.
-    if (ms === 0) end();
-    else if (ms <= TIMER_MS_MAX) this.#timer = setTimeout(end, ms);
+    if (timeoutMs === 0) this.endLate();
+    // Calls without a time of their own are looked at together.
+    else if (timeoutMs < mostMs && timeoutMs <= TIMER_MS_MAX)
+      this.#timer = setTimeout(() => this.endLate(), timeoutMs);
   }
 
   /** True for an RPC of the contract, under whichever path. */
@@ -232,7 +232,13 @@ export class Call {
     else this.#onRelease = run;
   }
 
-  /** Ends the wait for its deadline. */
+  /** Ends the call because its time is over. */
+  endLate(): void {
+    const ms = Math.round(this.deadlineMs - this.startMs);
+    this.abort(new ConnectError(`the call took longer than ${ms} ms`, Code.DeadlineExceeded));
+  }
+
+  /** Ends the wait for the client's own time. */
   stop(): void {
     clearTimeout(this.#timer);
   }

@@ -19,6 +19,9 @@ import type { Load } from "./load.js";
 import { recordCall } from "./record-call.js";
 import { nameOf, type Rpc } from "./rpc/service.js";
 
+/** Time between two looks for calls that take too long. */
+const LOOK_MS = 250;
+
 /** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
 const BYTES_PER_TOKEN = 16_384;
 
@@ -57,6 +60,7 @@ export class Calls {
   readonly #running = new Set<Call>();
   /** Running RPCs whose answers are no streams. */
   #rpcs = 0;
+  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -183,8 +187,17 @@ export class Calls {
     for (const call of this.#running) call.abort(reason);
   }
 
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
   logFault({ id: requestId }: Call, error: unknown): void {
     this.options.logger.error({ err: error, requestId }, "fault");
+  }
+
+  #endLate(): void {
+    const now = performance.now();
+    for (const call of this.#running) if (now > call.deadlineMs) call.endLate();
   }
 }
 

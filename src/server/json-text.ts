@@ -1,5 +1,5 @@
 import { toEnd } from "../concurrency/time-slices.js";
-import { count, invalid, type MemoryError, shown } from "../errors.js";
+import { count, invalid, type MemoryError, shown, shownPath } from "../errors.js";
 import { beginsNumber, endOfToken, isHeld } from "../json-tokens.js";
 import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
@@ -8,8 +8,6 @@ import { parseJson } from "../parse-json.js";
 const SAFE_DIGITS = 15;
 /** Characters that are looked at before other work may run. */
 const SLICE_CHARS = 32_768;
-/** Characters of a path that an error may repeat. */
-const PATH_MAX = 256;
 
 const [QUOTE, COMMA] = [0x22, 0x2c];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -205,10 +203,8 @@ function lossOfKey(key: string, place: Place): MemoryError | undefined {
 
 /** Names the value that is being read by its path. */
 function pathOf({ scopes, what = "", part }: Place): string {
-  const steps = scopes.map(({ isObject, key, index }) => (isObject ? `.${shown(key ?? "")}` : `[${index}]`));
-  const path = steps.join("").slice(1);
-  const below = path.startsWith(`${part}.`) ? path.slice(`${part}.`.length) : path;
-  return below.slice(0, PATH_MAX) || what;
+  const path = shownPath(scopes.map(({ isObject, key = "", index }) => (isObject ? key : index)));
+  return (path.startsWith(`${part}.`) ? path.slice(`${part}.`.length) : path) || what;
 }
 
 /**

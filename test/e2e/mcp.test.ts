@@ -473,8 +473,8 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(await told('{"n":12345678901234567890}')).toContain("(invalid_argument). Correct that argument");
     expect(await told('{"n":1,"n":2}')).toMatch(/^metadata.n is given twice \(invalid_argument\)/);
     expect(await told('{"message_id":1234567890123456789}')).toMatch(/^metadata.message_id has the integer/);
-    expect(await told('{"a":{"b":[1,-0]}}')).toMatch(/^metadata has the number -0/);
-    expect(await told('{"n":1e999}')).toMatch(/^metadata has a number that is not finite/);
+    expect(await told('{"a":{"b":[1,-0]}}')).toMatch(/^metadata.a.b\[1\] is -0/);
+    expect(await told('{"n":1e999}')).toMatch(/^metadata.n is a number that is not finite/);
     expect(await told(`{"n":${"[".repeat(100)}${"]".repeat(100)}}`)).toContain("levels deep");
     expect(await told('{},"__proto__":1')).toMatch(/^__proto__ is no argument of any tool/);
   });

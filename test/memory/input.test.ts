@@ -232,8 +232,14 @@ describe("metadata", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     "has no number that is not finite: %d",
     (n) => {
-      for (const value of [{ n }, { list: [1, [n]] }, { a: { b: n } }]) {
-        expect(refusal(() => parseMetadata(value)).message).toContain("not finite");
+      const paths = {
+        "metadata.n": { n },
+        "metadata.list[1][0]": { list: [1, [n]] },
+        "metadata.a.b": { a: { b: n } },
+      };
+      for (const [field, value] of Object.entries(paths)) {
+        const { message } = refusal(() => parseMetadata(value));
+        expect(message).toBe(`${field} is a number that is not finite`);
       }
     },
   );

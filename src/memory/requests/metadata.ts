@@ -1,4 +1,4 @@
-import { count, invalid } from "../../errors.js";
+import { count, invalid, shownPath } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
 import { bytesOf, expectWellFormed } from "./text.js";
 
@@ -19,7 +19,7 @@ export const METADATA_DEPTH_MAX = 16;
 export function parseMetadata(value: JsonObject | undefined): string {
   if (value === undefined) return "{}";
   // Checked before serialising: JSON.stringify would turn Infinity into null and follow any depth.
-  check(value, 1);
+  check(value, ["metadata"]);
   const json = JSON.stringify(value);
   const bytes = bytesOf(json);
   if (bytes > METADATA_BYTES_MAX) {
@@ -54,22 +54,24 @@ export function isSame(a: Json, b: Json): boolean {
   return keys.every((key) => Object.hasOwn(ofB, key) && isSame(ofA[key] as Json, ofB[key] as Json));
 }
 
-function check(value: Json, depth: number): void {
-  if (typeof value === "number") checkNumber(value);
-  if (typeof value === "string") expectWellFormed("metadata", value);
+/** Refuses what would not come back as it was sent, and names it by its path. */
+function check(value: Json, path: (string | number)[]): void {
+  if (typeof value === "number") checkNumber(value, path);
+  if (typeof value === "string" && !value.isWellFormed()) expectWellFormed(shownPath(path), value);
   if (typeof value !== "object" || value === null) return;
-  if (depth > METADATA_DEPTH_MAX) {
+  if (path.length > METADATA_DEPTH_MAX) {
     throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
   }
   for (const [key, inner] of Object.entries(value)) {
-    expectWellFormed("metadata", key);
-    check(inner, depth + 1);
+    path.push(Array.isArray(value) ? Number(key) : key);
+    if (!key.isWellFormed()) expectWellFormed(shownPath(path), key);
+    check(inner, path);
+    path.pop();
   }
 }
 
 /** Refuses numbers that would not come back: JSON writers such as JavaScript's drop the sign of a zero. */
-function checkNumber(value: number): void {
-  if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
-  if (Object.is(value, -0))
-    throw invalid("metadata", "has the number -0, which would come back as 0; send 0");
+function checkNumber(value: number, path: readonly (string | number)[]): void {
+  if (!Number.isFinite(value)) throw invalid(shownPath(path), "is a number that is not finite");
+  if (Object.is(value, -0)) throw invalid(shownPath(path), "is -0, which would come back as 0; send 0");
 }
