@@ -23,6 +23,7 @@ import {
   type Change,
   type Search,
   type Searchable,
+  type SearchOptions,
   type Sources,
   searching,
 } from "../search/search.js";
@@ -181,8 +182,8 @@ export class Replica implements Searchable {
   }
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
-  searching<T>(work: (search: Search) => Promise<T>): Promise<T> {
-    return searching(this, work);
+  searching<T>(work: (search: Search) => Promise<T>, options: SearchOptions = {}): Promise<T> {
+    return searching(this, work, options);
   }
 
   /**
