@@ -466,12 +466,9 @@ export class Replica implements Searchable {
 function changesBy(sequence: number, entry: Entry<"head">): Change[] {
   const target = forgottenBy(entry);
   const how = entry.op === "delete" ? ("deleted" as const) : ("replaced" as const);
-  const changes: Change[] = target === undefined ? [] : [{ target, how, by: sequence }];
+  const changes: Change[] = target === undefined ? [] : [{ target, how, sequence }];
   const { supersedes = [] } = entry as Partial<Pick<Stored, "supersedes">>;
-  return [
-    ...changes,
-    ...supersedes.map((each) => ({ target: each, how: "superseded" as const, by: sequence })),
-  ];
+  return changes.concat(supersedes.map((each) => ({ target: each, how: "superseded", sequence })));
 }
 
 /** Error of a namespace whose index alone is larger than the budget of all. Trying again is of no use. */

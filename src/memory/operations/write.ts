@@ -95,13 +95,6 @@ interface Keyed<A> {
   replay(answered: Answered, find: () => Promise<Result<A>[]>): Promise<readonly Result<A>[]>;
 }
 
-interface Written<A> {
-  /** A result for each item, in order. */
-  readonly results: readonly Result<A>[];
-  /** Those that this attempt has paid for. */
-  readonly paid: readonly A[];
-}
-
 /** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
 export function onlyOf<A>([result]: readonly Result<A>[]): A {
   if (result === undefined || "error" in result) throw result?.error;
@@ -121,41 +114,31 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   batch: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
   const { request, scope, isBatch = false, keyed } = batch;
-  const { caller } = request;
-  const { quota, idempotency } = ports;
   if (request.idempotencyKey === undefined || keyed === undefined) {
-    const { results } = await new Writer(ports, batch).run();
-    return { results, replayed: false };
+    return { results: await new Writer(ports, batch).run(), replayed: false };
   }
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
-  await quota.verify(caller);
+  await ports.quota.verify(request.caller);
   const asked = { scope, idempotencyKey, content: await keyed.content(), isBatch };
   let writer: Writer<A> | undefined;
-  let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
       writer = new Writer(ports, batch, attempt);
-      written = await writer.run();
-      return keyed.answerOf(written.results, attempt);
+      return keyed.answerOf(await writer.run(), attempt);
     },
     stored: () => (isBatch ? (writer?.stored() ?? []) : []),
-    // A stored memory stays paid even if the answer is lost, because the next attempt finds the memory and pays nothing.
-    // A KEPT answer is refunded: it has stored nothing that the next attempt could find.
-    undo: async () => {
-      const calls = written?.paid.filter(({ outcome }) => outcome === "KEPT").length ?? 0;
-      if (calls > 0) await quota.refund(caller, calls);
-    },
+    undo: async () => writer?.undo(),
   };
   try {
-    const { answered, replayed } = await idempotency.run(asked, work);
+    const { answered, replayed } = await ports.idempotency.run(asked, work);
     const find = () => new Writer(ports, batch, undefined, answered.id).findAll();
-    if (replayed || written === undefined)
+    if (replayed || writer === undefined)
       return { results: await keyed.replay(answered, find), replayed: true };
   } catch (error) {
-    if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
+    if (!(error instanceof UnfinishedBatchError) || writer === undefined) throw error;
   }
-  return { results: written.results, replayed: false };
+  return { results: writer.results, replayed: false };
 }
 
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
@@ -185,6 +168,20 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     this.#timer = batch.request.timer ?? NO_TIMINGS;
   }
 
+  /** A result for each item, in order, once all have one. */
+  get results(): readonly Result<A>[] {
+    return this.#items.map(({ id }) => this.#results.get(id) as Result<A>);
+  }
+
+  /**
+   * Refunds an answer that nobody gets. A stored memory stays paid, because the next attempt finds it and pays nothing;
+   * one that was kept has stored nothing that could be found.
+   */
+  async undo(): Promise<void> {
+    const calls = this.#paid.filter(({ outcome }) => outcome === "KEPT").length;
+    if (calls > 0) await this.ports.quota.refund(this.batch.request.caller, calls);
+  }
+
   /** Places of what is stored by now. A memory that was kept belongs to another store. */
   stored(): readonly number[] {
     return this.#items.flatMap(({ id }, place) => {
@@ -193,7 +190,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     });
   }
 
-  async run(): Promise<Written<A>> {
+  async run(): Promise<readonly Result<A>[]> {
     const { request, isBatch } = this.batch;
     const { caller, controller } = request;
     const { quota } = this.ports;
@@ -207,11 +204,10 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     this.#refusePast();
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
-    const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
     const work = async ({ paid, signal }: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
       this.#signal = signal;
       await this.#write(left, paid);
-      const [first, ...others] = results();
+      const [first, ...others] = this.results;
       if (isBegun || first === undefined || !("error" in first)) return;
       if (others.some((other) => "stored" in other)) return;
       throw isBatch ? errorOfItem("memories[0]", first.error) : first.error;
@@ -226,13 +222,13 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     for (const { tokens } of this.#paid) {
       quota.count(caller, { namespace: this.batch.scope.namespace, call: "store", tokens });
     }
-    return { results: results(), paid: this.#paid };
+    return this.results;
   }
 
   /** Finds the results of items all of which an earlier attempt has written. */
   async findAll(): Promise<Result<A>[]> {
     await this.#findWritten(this.#items, this.#items);
-    return this.#items.map(({ id }) => this.#results.get(id) as Result<A>);
+    return [...this.results];
   }
 
   /**

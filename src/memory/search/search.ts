@@ -4,6 +4,7 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import { type EventOrder, type Happened, type Index, type Selection, shareOf } from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
+import type { Replacement } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -41,12 +42,7 @@ const LOCATE_MANY = 8;
 export const CHANGES_MAX = 1_000;
 
 /** A change that another call made to a memory during a search. */
-export interface Change {
-  readonly target: number;
-  readonly how: "replaced" | "superseded" | "deleted";
-  /** Number of the entry that changed it. */
-  readonly by: number;
-}
+export type Change = Omit<Replacement, "id">;
 
 /** A replica as a search sees it. */
 export interface Searchable {
@@ -215,7 +211,9 @@ export class Search {
 
   /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
   get #replacements(): Map<number, number | undefined> {
-    return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
+    return new Map(
+      this.changes.map(({ target, how, sequence }) => [target, how === "deleted" ? undefined : sequence]),
+    );
   }
 
   #sources(): Promise<Sources> {
@@ -236,7 +234,7 @@ export class Search {
     if (found.some(([, at = 0]) => at > this.searchable.applied)) await this.searchable.current();
     return () => {
       const replaced = this.changes.filter(({ how }) => how === "replaced");
-      const newer = new Map(replaced.map(({ target, by }) => [target, by]));
+      const newer = new Map(replaced.map(({ target, sequence }) => [target, sequence]));
       return new Map(
         found.map(([id, first]) => {
           const versions: number[] = [];
