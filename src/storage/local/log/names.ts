@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
 import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
-import type { Listed, Named, Names, NamespaceHead, Scope } from "../../../memory/ports/names.js";
+import type { Listed, Named, Names, Scope } from "../../../memory/ports/names.js";
 import { durably, reading } from "../durably.js";
 
 type NameKey = [accountId: string, namespace: string];
@@ -53,23 +53,17 @@ export class LocalNames implements Names {
     return key && scopeOf(key);
   }
 
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
-    const begins = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0;
-    const start: NameKey = [accountId, begins ? prefix : after];
+  async list({ accountId, prefix = "", after, limit }: Listed): Promise<Named[]> {
+    const begins = !after || Buffer.compare(Buffer.from(after.namespace), Buffer.from(prefix)) < 0;
+    const start: NameKey = begins ? [accountId ?? "", prefix] : keyOf(after);
     return reading(() => {
-      const heads: NamespaceHead[] = [];
+      const named: Named[] = [];
       for (const { key, value } of this.#names.getRange({ start, exclusiveStart: !begins, limit })) {
-        if (key[0] !== accountId || !key[1].startsWith(prefix)) break;
-        heads.push({ namespace: key[1], logId: value });
+        if (accountId !== undefined && (key[0] !== accountId || !key[1].startsWith(prefix))) break;
+        named.push({ scope: scopeOf(key), logId: value });
       }
-      return heads;
+      return named;
     });
-  }
-
-  async listAll({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    const range = { limit, ...(after && { start: keyOf(after), exclusiveStart: true }) };
-    const found = reading(() => [...this.#names.getRange(range)]);
-    return found.map(({ key, value }) => ({ scope: scopeOf(key), logId: value }));
   }
 
   #name(scope: Scope, logId: string): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Collection } from "mongodb";
 import { FIRST_MODEL_VERSION, inModelVersion } from "../../../memory/ports/model-version.js";
-import type { Listed, Named, Names, NamespaceHead, Scope } from "../../../memory/ports/names.js";
+import type { Listed, Named, Names, Scope } from "../../../memory/ports/names.js";
 import { findOrInsert, withTimeout } from "../driver.js";
 import { afterAll, nameId, scopeIn } from "../ids.js";
 
@@ -37,16 +37,10 @@ export class MongoNames implements Names {
     return found === null ? undefined : scopeIn(found._id);
   }
 
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
-    const $gte = nameId({ accountId, namespace: prefix });
-    const _id = { $gte, $gt: nameId({ accountId, namespace: after }), $lt: afterAll($gte) };
+  async list({ accountId, prefix = "", after, limit }: Listed): Promise<Named[]> {
+    const $gte = accountId === undefined ? "" : nameId({ accountId, namespace: prefix });
+    const _id = { $gte, ...($gte && { $lt: afterAll($gte) }), ...(after && { $gt: nameId(after) }) };
     const found = await withTimeout(this.names.find({ _id }, { sort: { _id: 1 }, limit }).toArray());
-    return found.map(({ _id, logId }) => ({ namespace: scopeIn(_id).namespace, logId }));
-  }
-
-  async listAll({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    const behind = after ? { _id: { $gt: nameId(after) } } : {};
-    const found = await withTimeout(this.names.find(behind, { sort: { _id: 1 }, limit }).toArray());
     return found.map(({ _id, logId }) => ({ scope: scopeIn(_id), logId }));
   }
 }
