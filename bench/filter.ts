@@ -170,8 +170,8 @@ function filterBelow(bound: number) {
 async function recall(replica: Replica, query: Float32Array, bound: number): Promise<number[]> {
   await replica.current();
   const { placed } = await replica.searching(async (search) => {
-    const among = await search.select(filterBelow(bound));
-    return search.best({ vectors: [query], wanted: TOP_K, among });
+    await search.select(filterBelow(bound));
+    return search.best({ vectors: [query], wanted: TOP_K });
   });
   return placed.map(({ sequence }) => sequence);
 }

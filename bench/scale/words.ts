@@ -27,7 +27,7 @@ export async function measureWords({ namespaces, scope, queries, bytes, report }
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching(async (search) => {
-          const wordMatches = search.matchWords({ text });
+          const wordMatches = search.matchWords(text);
           return search.best({ vectors: [vector], wanted: WANTED, wordMatches });
         });
       }),

@@ -9,7 +9,7 @@ import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Budget } from "../concurrency/budget.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
-import { invalid, MemoryError } from "../errors.js";
+import { invalid, MemoryError, shown } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
@@ -20,7 +20,6 @@ import {
   elementTooLarge,
   LONG_BYTES,
   parseLossless,
-  shown,
   textOf,
   tooMany,
 } from "./json-text.js";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { unavailable } from "../errors.js";
 import { FIRST_MODEL_VERSION, inModelVersion } from "../memory/ports/model-version.js";
-import type { Listed, Named, Names, NamespaceHead, Recent, Scope } from "../memory/ports/names.js";
-import type { Lost, Records } from "./records.js";
+import type { Listed, Named, Names, Recent, Scope } from "../memory/ports/names.js";
+import type { Records } from "./records.js";
 
 /** The name of a log, whose id is that of its namespace. */
 export interface NameRecord {
@@ -37,14 +37,13 @@ export class StoredNames implements Names {
     return found && scopeIn(found.id);
   }
 
-  async list({ accountId, after = "", prefix = "", limit }: Listed): Promise<NamespaceHead[]> {
-    const [behind, beginning] = [after, prefix].map((namespace) => idOf({ accountId, namespace }));
-    const found = await this.names.list({ limit, after: behind, prefix: beginning });
-    return found.map(named).map(({ scope: { namespace }, logId }) => ({ namespace, logId }));
-  }
-
-  async listAll({ after, limit }: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    return (await this.names.list({ limit, after: after && idOf(after) })).map(named);
+  async list({ accountId, after, prefix = "", limit }: Listed): Promise<Named[]> {
+    const beginning = accountId && idOf({ accountId, namespace: prefix });
+    const found = await this.names.list({ limit, after: after && idOf(after), prefix: beginning });
+    return found.map((name) => {
+      if ("lost" in name) throw unavailable("the database could not be read", new Error("a name is damaged"));
+      return { scope: scopeIn(name.id), logId: name.logId };
+    });
   }
 }
 
@@ -79,9 +78,4 @@ function idOf({ accountId, namespace }: Scope): string {
 function scopeIn(id: string): Scope {
   const colon = id.indexOf(":");
   return { accountId: id.slice(0, colon), namespace: id.slice(colon + 1) };
-}
-
-function named(found: NameRecord | Lost): Named {
-  if ("lost" in found) throw unavailable("the database could not be read", new Error("a name is damaged"));
-  return { scope: scopeIn(found.id), logId: found.logId };
 }

@@ -24,8 +24,11 @@ export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);
     const names = () => used.storage.names;
-    const namesOf = async (request: Listed) =>
-      (await names().list(request)).map(({ namespace }) => namespace);
+    type Request = Omit<Listed, "after"> & { accountId: string; after?: string };
+    const namesOf = async ({ after, ...request }: Request) => {
+      const behind = after === undefined ? {} : { after: { accountId: request.accountId, namespace: after } };
+      return (await names().list({ ...request, ...behind })).map(({ scope }) => scope.namespace);
+    };
 
     it("finds nothing where nobody stored, and finding creates nothing", async () => {
       const scope = aScope();
@@ -103,8 +106,8 @@ export function namesContract(name: string, make: MakeDatabase): void {
     it("lists each namespace with its log", async () => {
       const scope = aScope("only");
       const logId = await names().create(scope);
-      const heads = await names().list({ accountId: scope.accountId, limit: 10 });
-      expect(heads).toEqual([{ namespace: "only", logId }]);
+      const named = await names().list({ accountId: scope.accountId, limit: 10 });
+      expect(named).toEqual([{ scope, logId }]);
     });
 
     it("begins a new log once the old one has lost its name", async () => {
@@ -147,7 +150,7 @@ export function namesContract(name: string, make: MakeDatabase): void {
       for (const scope of made) logIds.add(await names().create(scope));
       const all: Named[] = [];
       for (let after: Scope | undefined; ; ) {
-        const some = await names().listAll({ after, limit: 2 });
+        const some = await names().list({ after, limit: 2 });
         all.push(...some);
         if (some.length < 2) break;
         after = some.at(-1)?.scope;
@@ -155,7 +158,7 @@ export function namesContract(name: string, make: MakeDatabase): void {
       const ours = all.filter(({ logId }) => logIds.has(logId));
       expect(new Set(ours.map(({ scope }) => scope))).toEqual(new Set(made));
       expect(new Set(all.map(({ logId }) => logId)).size).toBe(all.length);
-      expect(await names().listAll({ limit: 10_000 })).toEqual(all);
+      expect(await names().list({ limit: 10_000 })).toEqual(all);
     });
   });
 }

@@ -33,8 +33,8 @@ function recall(filter: JsonObject) {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
-      const { placed } = await search.best({ vectors: [query], wanted: 8, among });
-      const wordMatches = await search.matchWords({ text: "word", among });
+      const { placed } = await search.best({ vectors: [query], wanted: 8 });
+      const wordMatches = await search.matchWords("word");
       return {
         found: placed.map(({ sequence }) => sequence),
         matches: wordMatches.matches,

@@ -85,8 +85,8 @@ describe("a store that waits for the model while its account is closed", () => {
       await close();
       goOn();
       await refused;
-      const [head] = await service.storage.names.list({ accountId: caller.accountId, limit: 10 });
-      expect(head && (await service.storage.log.last(head.logId))).toBeUndefined();
+      const [named] = await service.storage.names.list({ accountId: caller.accountId, limit: 10 });
+      expect(named && (await service.storage.log.last(named.logId))).toBeUndefined();
     },
   );
 

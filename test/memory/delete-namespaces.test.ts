@@ -26,7 +26,7 @@ afterEach(() => service.close());
 
 const { accountId } = CALLER;
 const left = async (prefix = "ana/") =>
-  (await service.storage.names.list({ accountId, prefix, limit: 1_000 })).map(({ namespace }) => namespace);
+  (await service.storage.names.list({ accountId, prefix, limit: 1_000 })).map(({ scope }) => scope.namespace);
 
 /** Ports whose erasures begin as told. */
 function beginning(begin: (erasure: Erasure) => Promise<void> | void) {

@@ -29,7 +29,7 @@ function selected(
   const parsed = parseFilter(filter) as Filter;
   return domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
-    const selection = await replica.searching((search) => search.select(parsed, { includeSuperseded }));
+    const selection = await replica.searching((search) => search.select(parsed), { includeSuperseded });
     return [...selection.sequences];
   });
 }
@@ -87,7 +87,7 @@ describe("4,000 superseded versions of one fact", () => {
     expect((await domain.recall("n", fact))?.[0]).toBe(`mem_${500 + VERSIONS}`);
     expect(fetched).toBeLessThanOrEqual(13);
     const found = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
-      replica.searching((search) => search.matchWords({ text: "the fact, version" })),
+      replica.searching((search) => search.matchWords("the fact, version")),
     );
     expect(found?.matches).toEqual([500 + VERSIONS]);
     expect((await selected(domain, { $created_at: { $exists: true } }))?.length).toBe(501);
@@ -122,12 +122,14 @@ describe("4,000 superseded versions of one fact", () => {
     expect(then).toEqual(then.toSorted((a, b) => a - b));
     expect(then).not.toContain(700);
     const both = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
-      replica.searching(async (search) => {
-        const query = { vectors: [fact], wanted: 20, includeSuperseded: true };
-        const { placed: near } = await search.best(query);
-        const { matches } = await search.matchWords({ text: "version 100", includeSuperseded: true });
-        return { near: near.map(({ score }) => score), matches };
-      }),
+      replica.searching(
+        async (search) => {
+          const { placed: near } = await search.best({ vectors: [fact], wanted: 20 });
+          const { matches } = await search.matchWords("version 100");
+          return { near: near.map(({ score }) => score), matches };
+        },
+        { includeSuperseded: true },
+      ),
     );
     expect(both?.near.every((score) => score > 0.999)).toBe(true);
     expect(both?.matches[0]).toBe(601);

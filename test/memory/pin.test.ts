@@ -106,7 +106,7 @@ describe("a change of the model", () => {
     };
     const named = { scope: { accountId: "acc", namespace: "a" }, logId: "log" };
     const names = {
-      listAll: async () => {
+      list: async () => {
         models.push(...meanwhile);
         return [named];
       },
@@ -127,7 +127,7 @@ describe("a change of the model", () => {
       scope: { accountId: "acc", namespace: `n${i}` },
       logId: `log${i}`,
     }));
-    const names = { listAll: async () => named };
+    const names = { list: async () => named };
     const log = { last: async () => undefined };
     const lines = linesOf(await look({ systemRecords, names, log }));
     expect(lines.slice(-11)).toEqual([

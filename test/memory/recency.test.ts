@@ -114,8 +114,8 @@ describe("where a search is exact", () => {
     const floored = await searching((search) => best(search, query, recency, { minScore: 0.6 }));
     expect(sequencesOf(floored)).toEqual(sequencesOf(high));
     const grouped = await searching(async (search) => {
-      const among = await search.select(parseFilter({ group: 1 }) as Filter);
-      return best(search, query, recency, { among });
+      await search.select(parseFilter({ group: 1 }) as Filter);
+      return best(search, query, recency);
     });
     const ofGroup = all.filter(({ sequence }) => sequence % 3 === 1);
     expect(sequencesOf(grouped)).toEqual(sequencesOf(ofGroup.slice(0, 10)));
@@ -132,7 +132,7 @@ describe("where a search is exact", () => {
     for (const query of queries) {
       for (const recency of RECENCIES) {
         const { placement, judged } = await searching(async (search) => {
-          const wordMatches = search.matchWords({ text: "a sailing trip", wanted: RECENCY_CANDIDATES });
+          const wordMatches = search.matchWords("a sailing trip", RECENCY_CANDIDATES);
           const options = { vectors: [query], wanted: 10, wordMatches, recency };
           const all = memories.map((_, i) => i + 1);
           return { placement: await search.best(options), judged: await (await wordMatches).judge(all) };

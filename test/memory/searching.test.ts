@@ -97,7 +97,8 @@ describe("a memory that is replaced during a search", () => {
   it("is found with a filter", async () => {
     beforeFetch = once(() => replace(1));
     const { numbers } = await search(async (search) => {
-      return search.best({ ...nearest, among: await search.select(inGroup) });
+      await search.select(inGroup);
+      return search.best(nearest);
     });
     expect(numbers).toContain(21);
     expect(numbers.length).toBe(8);
@@ -112,9 +113,9 @@ describe("a memory that is replaced during a search", () => {
       await replica.current();
     };
     const { numbers } = await search(async (search, replica) => {
-      const among = await search.select(inGroup);
+      await search.select(inGroup);
       await change(replica);
-      return search.best({ ...nearest, among });
+      return search.best(nearest);
     });
     expect(numbers.filter((number) => number === 1 || number === 21)).toEqual(found);
   });
@@ -143,7 +144,7 @@ describe("a memory that is replaced during a search", () => {
     });
     const shares: number[] = [];
     const { numbers } = await search(async (search, replica) => {
-      const wordMatches = search.matchWords({ text: "word new" });
+      const wordMatches = search.matchWords("word new");
       await wordMatches;
       await change(replica);
       const best = await search.best({ vectors: [query], wanted: MEMORIES, wordMatches });
@@ -176,7 +177,7 @@ describe("a memory that is replaced during a search", () => {
     const { numbers } = await search(async (search, replica) => {
       const matchWords = async () => {
         await change(replica);
-        return search.matchWords({ text: "word new" });
+        return search.matchWords("word new");
       };
       return search.best({ vectors: [query], wanted: MEMORIES, wordMatches: matchWords() });
     });
@@ -304,7 +305,7 @@ it("does not leave the last of many results to the rounding of an index, also if
   const found = await other.namespaces.reading(scopeOf("many"), async ({ replica }) => {
     await replica.current();
     return replica.searching((search) => {
-      const wordMatches = search.matchWords({ text: "nothing" });
+      const wordMatches = search.matchWords("nothing");
       return search.best({ vectors: [at(1)], wanted: 50, wordMatches });
     });
   });

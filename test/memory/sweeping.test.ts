@@ -23,7 +23,7 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const none = async () => [];
   const ports = fake({
     exclusive: true,
-    names: { listAll: none },
+    names: { list: none },
     erasures: { pending },
     indexes: { stored: none },
     secondaryIndexes: { unerased: none, expired: none },
@@ -53,7 +53,7 @@ it("no kind of work waits for another that takes long, and each ends between two
   const erasure = { id: "op", scope: { accountId: "acc", namespace: "a" }, logId: "large", begunAtMs: 0 };
   const ports = fake({
     exclusive: true,
-    names: { listAll: async () => [], find: async () => undefined, retire: async () => {} },
+    names: { list: async () => [], find: async () => undefined, retire: async () => {} },
     namespaces: { forget: () => {} },
     eraseCalls: async () => {},
     modelVersions: { refresh: async () => {}, pins: { logsAcrossModels: () => [] } },

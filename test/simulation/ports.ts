@@ -100,17 +100,13 @@ export function namesOf(db: Database, process: Client): Names {
         const named = [...db.heads].find(([, head]) => head === logId);
         return named && scopeOf(named[0]);
       }),
-    list: ({ accountId, after = "", limit }) =>
-      db.request(process, () => {
-        const all = sorted(db.heads).map(([key, logId]) => ({ ...scopeOf(key), logId }));
-        const heads = all.filter((head) => head.accountId === accountId && head.namespace > after);
-        return heads.slice(0, limit).map(({ namespace, logId }) => ({ namespace, logId }));
-      }),
-    listAll: ({ after, limit }) =>
+    list: ({ accountId, after, limit }) =>
       db.request(process, () => {
         const behind = after === undefined ? "" : keyOf(after);
-        const named = sorted(db.heads).filter(([key]) => key > behind);
-        return named.slice(0, limit).map(([key, logId]) => ({ scope: scopeOf(key), logId }));
+        const some = sorted(db.heads).filter(([key]) => key > behind);
+        const named = some.map(([key, logId]) => ({ scope: scopeOf(key), logId }));
+        const wanted = named.filter(({ scope }) => accountId === undefined || scope.accountId === accountId);
+        return wanted.slice(0, limit);
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
-import { namesOf } from "../log/walk.js";
+import { allNames } from "../log/walk.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
@@ -66,11 +66,11 @@ function notEmpty(size: number): MemoryError {
 
 /** Drops and erases all namespaces of an account; returns how many memories they held. */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
-  const names = namesOf(ports.names, { accountId });
+  const names = allNames(ports.names, { accountId });
   let dropped = 0;
   const dropSome = async () => {
-    for await (const { namespace } of names) {
-      const held = await drop(ports, { accountId, namespace }, { force: true });
+    for await (const { scope } of names) {
+      const held = await drop(ports, scope, { force: true });
       dropped += held ?? 0;
     }
   };

@@ -223,7 +223,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
 export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
   let after: Scope | undefined;
   return async () => {
-    const named = await ports.names.listAll({ after, limit: NAMES_MAX });
+    const named = await ports.names.list({ after, limit: NAMES_MAX });
     const closed = new Set<string>();
     for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
       if (await ports.isClosed(accountId)) closed.add(accountId);

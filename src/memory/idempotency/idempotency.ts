@@ -45,8 +45,6 @@ export interface Attempt {
   readonly memoryId: string;
   /** True if no attempt before this one can have stored anything. */
   readonly isFirst: boolean;
-  /** True if an earlier attempt may have stored something and died, and so has paid. */
-  readonly isPaid: boolean;
   /** True if the earlier attempts have failed: what they may have stored, besides `stored`, is not paid. */
   readonly isRefunded: boolean;
   /** Places in a batch of what earlier attempts know to have stored, which is paid. */
@@ -156,7 +154,7 @@ export class Idempotency {
       appending = true;
     };
     try {
-      const answered = await work.write({ memoryId, isFirst: isNew, isPaid, isRefunded, stored, confirm });
+      const answered = await work.write({ memoryId, isFirst: isNew, isRefunded, stored, confirm });
       isWritten = true;
       const answer = answerOf(answered, memoryId);
       let isFirst = false;
@@ -204,7 +202,8 @@ export class Idempotency {
     const answered = { id: memoryId, ...answer };
     if (isBatch) return { answered, replayed: true };
     const others = similar?.map(({ id }) => id) ?? [];
-    const found = await findInNamespace(this.ports, scope, [answered.id, ...others]);
+    const ids = [answered.id, ...others];
+    const found = await findInNamespace(this.ports, scope, { ids, what: "text" });
     if (!found.has(answered.id)) throw deletedSince();
     // Those that were deleted since are left out.
     const left = similar?.flatMap((each) => {

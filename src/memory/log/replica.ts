@@ -23,6 +23,7 @@ import {
   type Change,
   type Search,
   type Searchable,
+  type SearchOptions,
   type Sources,
   searching,
 } from "../search/search.js";
@@ -181,8 +182,8 @@ export class Replica implements Searchable {
   }
 
   /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
-  searching<T>(work: (search: Search) => Promise<T>): Promise<T> {
-    return searching(this, work);
+  searching<T>(work: (search: Search) => Promise<T>, options: SearchOptions = {}): Promise<T> {
+    return searching(this, work, options);
   }
 
   /**
@@ -465,12 +466,9 @@ export class Replica implements Searchable {
 function changesBy(sequence: number, entry: Entry<"head">): Change[] {
   const target = forgottenBy(entry);
   const how = entry.op === "delete" ? ("deleted" as const) : ("replaced" as const);
-  const changes: Change[] = target === undefined ? [] : [{ target, how, by: sequence }];
+  const changes: Change[] = target === undefined ? [] : [{ target, how, sequence }];
   const { supersedes = [] } = entry as Partial<Pick<Stored, "supersedes">>;
-  return [
-    ...changes,
-    ...supersedes.map((each) => ({ target: each, how: "superseded" as const, by: sequence })),
-  ];
+  return changes.concat(supersedes.map((each) => ({ target: each, how: "superseded", sequence })));
 }
 
 /** Error of a namespace whose index alone is larger than the budget of all. Trying again is of no use. */

@@ -1,6 +1,6 @@
 import type { Erasure, Erasures, LostErasure } from "../ports/erasures.js";
 import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
-import type { Listed, Named, Names, NamespaceHead, Scope } from "../ports/names.js";
+import type { Listed, Named, Names } from "../ports/names.js";
 
 /** Names or logs read at a time. */
 const LIST_MANY = 500;
@@ -19,23 +19,15 @@ async function* through<T, P>(
   }
 }
 
-/** Walks through the names of all accounts' namespaces, from the one after the given one on. */
-export function allNames(names: Pick<Names, "listAll">, begin?: Scope): AsyncGenerator<Named> {
+/** Walks through the names of namespaces, of all accounts or some of one, from the one after the given one on. */
+export function allNames(
+  names: Pick<Names, "list">,
+  { after: begin, ...which }: Omit<Listed, "limit"> = {},
+): AsyncGenerator<Named> {
   return through(
-    (after) => names.listAll({ after, limit: LIST_MANY }),
+    (after) => names.list({ ...which, after, limit: LIST_MANY }),
     ({ scope }) => scope,
     begin,
-  );
-}
-
-/** Walks through the names of an account's namespaces: all, or those that begin with a prefix. */
-export function namesOf(
-  names: Names,
-  account: Pick<Listed, "accountId" | "prefix">,
-): AsyncGenerator<NamespaceHead> {
-  return through<NamespaceHead, string>(
-    (after) => names.list({ ...account, after, limit: LIST_MANY }),
-    ({ namespace }) => namespace,
   );
 }
 

@@ -35,9 +35,9 @@ export async function listNamespaces(
   const prefix = parsePrefix(request.prefix ?? "");
   const words = prefix === "" ? [] : [prefix];
   const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
-  let [after = ""] = token ?? [];
+  let [after] = token ?? [];
   // Databases take no other names as keys.
-  if (token !== undefined) parseNamespace(after, "page_token");
+  if (after !== undefined) parseNamespace(after, "page_token");
   if (token !== undefined && token[1] !== words[0]) throw badToken();
   await ports.quota.verify(caller);
   const { accountId, namespace: own } = caller;
@@ -49,17 +49,18 @@ export async function listNamespaces(
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
     // One more than the page holds, to know whether others follow.
-    const heads = await ports.names.list({ accountId, after, prefix, limit: asked + 1 });
-    const shown = heads.slice(0, asked);
-    const measured = await mapSome(shown, MEASURING_MAX, async ({ namespace, logId }) => {
+    const behind = after === undefined ? undefined : { accountId, namespace: after };
+    const named = await ports.names.list({ accountId, prefix, after: behind, limit: asked + 1 });
+    const shown = named.slice(0, asked);
+    const measured = await mapSome(shown, MEASURING_MAX, async ({ scope, logId }) => {
       const listed = await followMoves(ports.log, logId);
       // After a drop, the name may belong to another log by now.
-      const held = listed.dropped ? await heldLogOf(ports, { accountId, namespace }) : listed;
-      return held?.last ? [{ namespace, ...(await ports.log.measure(held)) }] : [];
+      const held = listed.dropped ? await heldLogOf(ports, scope) : listed;
+      return held?.last ? [{ namespace: scope.namespace, ...(await ports.log.measure(held)) }] : [];
     });
     items.push(...measured.flat());
-    after = shown.at(-1)?.namespace ?? after;
-    if (heads.length <= asked) return { items, nextPageToken: "" };
+    after = shown.at(-1)?.scope.namespace ?? after;
+    if (named.length <= asked) return { items, nextPageToken: "" };
   }
   return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
 }

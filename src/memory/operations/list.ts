@@ -123,7 +123,7 @@ function listSelected(
     const [first, second = 0] = placeIn(logId);
     await replica.current();
     const { sequences, placeBehind } = await replica.searching(async (search): Promise<Selected> => {
-      const selection = await search.select(selecting.filter, selecting);
+      const selection = await search.select(selecting.filter);
       if (order === "newest" || order === "oldest") {
         const sequences =
           order === "newest"
@@ -135,13 +135,13 @@ function listSelected(
       // One more than the page, to know whether others follow. Each page looks at the times of all, which the index of
       // fields holds, and keeps only those that it needs.
       const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
-      const places = await search.inEventOrder(selection, event, selecting);
+      const places = await search.inEventOrder(selection, event);
       const placeBehind = (examined: number) => {
         const last = places[examined - 1];
         return last === undefined || examined === places.length ? undefined : [last.atMs, last.sequence];
       };
       return { sequences: Float64Array.from(places.slice(0, size), (each) => each.sequence), placeBehind };
-    });
+    }, selecting);
     return { logId, steps: inOrder(ports, { logId, sequences, ...selecting }, placeBehind) };
   });
 }

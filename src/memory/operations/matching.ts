@@ -59,7 +59,7 @@ export async function dryRun(ports: Ports, scope: Scope, selecting: Selecting): 
 export function selectIn({ namespaces }: Ports, scope: Scope, { filter, ...options }: Selecting) {
   return namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
-    const selection = await replica.searching((search) => search.select(filter, options));
+    const selection = await replica.searching((search) => search.select(filter), options);
     return { logId: replica.logId, selection };
   });
 }

@@ -214,27 +214,26 @@ function searchIn(
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
+    const showing = { includeSuperseded, signal, timer };
     const { ordered, size } = await replica.searching(async (search) => {
-      const among = condition && (await search.select({ condition }, { includeSuperseded, signal, timer }));
-      const showing = { among, includeSuperseded, timer };
+      if (condition !== undefined) await search.select({ condition });
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
-        const wordMatches =
-          mode === "hybrid" ? search.matchWords({ text, wanted: matchesMax, ...showing }) : undefined;
+        const wordMatches = mode === "hybrid" ? search.matchWords(text, matchesMax) : undefined;
         // It is awaited below; a failure of the embedding is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
-        const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...showing };
+        const query = { vectors, wanted: topK, minScore, recency, wordMatches };
         const { weight, placed } = await search.best(query);
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
-      const size = await search.size(showing);
+      const size = await search.size();
       const [first = []] = found;
       if (!isList) return { ordered: first, size };
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
       return { ordered: bestOf(named, topK), size };
-    });
+    }, showing);
     const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
     return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
   });

@@ -97,9 +97,9 @@ export class SimilarMemories {
     await timer.time("catch_up", () => this.replica.current());
     // Before the search, which may see more: what is compared twice does no harm.
     this.#until = this.replica.applied;
-    const vectors = vectorsOf(memory);
-    const query = { vectors, wanted, minScore: above, timer, signal };
-    const { placed: near } = await this.replica.searching((search) => search.best(query));
+    const query = { vectors: vectorsOf(memory), wanted, minScore: above };
+    const searching = this.replica.searching((search) => search.best(query), { timer, signal });
+    const { placed: near } = await searching;
     this.#isCut = near.length === wanted;
     this.#found = [];
     if (!decides) {

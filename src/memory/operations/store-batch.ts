@@ -1,27 +1,21 @@
-import { mapSome } from "../../concurrency/map-some.js";
 import { mapInTimeSlices } from "../../concurrency/time-slices.js";
 import { expectAtMost, invalid, ofItem } from "../../errors.js";
-import { type Attempt, deletedSince, UnfinishedBatchError } from "../idempotency/idempotency.js";
-import type { Answered, Kept } from "../ports/claims.js";
-import { entryAt } from "../ports/log.js";
-import type { Scope } from "../ports/names.js";
+import { type Attempt, UnfinishedBatchError } from "../idempotency/idempotency.js";
+import type { Answered } from "../ports/claims.js";
 import { authorize } from "../requests/authorize.js";
 import { memoryIdsLike } from "../requests/id.js";
 import { canonicalMetadata } from "../requests/metadata.js";
 import { scopeOf } from "../requests/namespace.js";
-import { findMemories, lookInNamespace } from "../versions/fetch.js";
+import { findInNamespace } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import {
-  answerByOptions,
-  answerOf,
-  asMemory,
   type MemoryRequest,
   type ParsedMemory,
   parseMemory,
   type StoredMemory,
   storeItem,
 } from "./store-item.js";
-import { LOOKING_MAX, type Result, write } from "./write.js";
+import { type Result, write } from "./write.js";
 
 export const BATCH_MAX = 256;
 
@@ -47,16 +41,16 @@ export async function storeBatch(
   const scope = scopeOf(request);
   const memories = await parseMemories(request.memories, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
-  const numbered = (id: string) =>
-    memoryIdsLike(id, memories.length).map((id, i) => ({ ...(memories[i] as ParsedMemory), id }));
-  const { results, replayed } = await write(ports, {
+  const { results, replayed } = await write<Answered>(ports, {
     request,
     scope,
     creates: true,
+    isBatch: true,
     itemsFor: (id) => {
+      const ids = memoryIdsLike(id, memories.length);
       const taken = new Set<string>();
-      return numbered(id).map((memory) => {
-        const { look, ...item } = storeItem(ports, memory.id, memory);
+      return memories.map((memory, i) => {
+        const { look, ...item } = storeItem(ports, ids[i] as string, memory);
         const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
@@ -64,20 +58,17 @@ export async function storeBatch(
         return { ...item, look };
       });
     },
-    findStored: async ({ memoryId, stored, isRefunded }) => {
-      const attempted = numbered(memoryId);
-      const known = stored.flatMap((place) => attempted[place] ?? []);
-      const found = await findWritten(ports, scope, isRefunded ? known : attempted);
-      // If the log lacks these now, they were dropped since.
-      for (const { id } of known) if (!found.has(id)) found.set(id, { error: deletedSince() });
-      return found;
-    },
     keyed: {
       content: () => contentOf(memories, ports),
       answerOf: claimAnswer,
-      replay: async ({ id, kept }) => {
-        const found = await findWritten(ports, scope, numbered(id), kept);
-        return numbered(id).map(({ id }) => found.get(id) ?? { error: deletedSince() });
+      replay: async ({ kept = [] }, find) => {
+        const results = await find();
+        const ids = [...new Set(kept.map(({ id }) => id))];
+        const living = await findInNamespace(ports, scope, { ids, what: "head" });
+        for (const { place, ...answer } of kept) {
+          if (living.has(answer.id)) results[place] = { stored: { ...answer, outcome: "KEPT" } };
+        }
+        return results;
       },
     },
   });
@@ -124,55 +115,4 @@ function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): An
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   }
   throw new UnfinishedBatchError();
-}
-
-/**
- * Finds what a batch has written, by the ids of its operations: its answer, or that it is gone since. `kept` are the
- * memories that the batch found there.
- */
-async function findWritten(
-  ports: Ports,
-  scope: Scope,
-  memories: readonly (ParsedMemory & { readonly id: string })[],
-  kept: readonly Kept[] = [],
-): Promise<Map<string, Result<Answered>>> {
-  const found = await lookInNamespace(ports.names, scope, {
-    look: (logId) => findWrittenIn(ports, logId, memories, kept),
-    isWhole: (results) => memories.every(({ id }) => "stored" in (results.get(id) ?? {})),
-  });
-  return found ?? new Map();
-}
-
-async function findWrittenIn(
-  ports: Ports,
-  logId: string,
-  memories: readonly (ParsedMemory & { readonly id: string })[],
-  kept: readonly Kept[],
-): Promise<Map<string, Result<Answered>>> {
-  const numbers = await ports.secondaryIndexes.findByOperation({
-    logId,
-    opIds: memories.map(({ id }) => id),
-  });
-  const answers = new Map<string, Answered>();
-  for (const { place, ...answer } of kept)
-    answers.set(memories[place]?.id ?? "", { ...answer, outcome: "KEPT" });
-  await mapSome(memories, LOOKING_MAX, async ({ id, storeOptions }) => {
-    const from = numbers.get(id);
-    if (storeOptions === undefined || from === undefined) return;
-    // It may be the next version of another memory.
-    const written = await entryAt(ports.log, logId, from);
-    // The last version of a memory that it stored may be another operation's.
-    if (written !== undefined) answers.set(id, answerByOptions({ ...asMemory(written), opId: id }, id));
-  });
-  const operations = [...new Set([...numbers.keys(), ...answers.keys()])];
-  const memoryIdOf = (operation: string) => answers.get(operation)?.id ?? operation;
-  const ids = [...new Set(operations.map(memoryIdOf))];
-  const found = await findMemories(ports, { logId, ids, what: "head" });
-  return new Map(
-    operations.map((id): [string, Result<Answered>] => {
-      const memory = found.get(memoryIdOf(id));
-      if (memory === undefined) return [id, { error: deletedSince() }];
-      return [id, { stored: answers.get(id) ?? answerOf(memory) }];
-    }),
-  );
 }

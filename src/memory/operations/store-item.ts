@@ -183,13 +183,13 @@ export function storeItem(
 }
 
 /** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
-export function answerOf(existing: Entry<"head">): Answered {
+function answerOf(existing: Entry<"head">): Answered {
   const { id, tokens, createdAtMs } = asMemory(existing);
   return { id, tokens, createdAtMs };
 }
 
 /** The same for a store with options, by the id of its operation. */
-export function answerByOptions(
+function answerByOptions(
   existing: Pick<Projected["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   operation: string | undefined,
 ): Answered {
@@ -199,7 +199,7 @@ export function answerByOptions(
 }
 
 /** Expects that an entry is a memory, or what remains of one. */
-export function asMemory(existing: Entry<"head">): Projected["head"] | Erased {
+function asMemory(existing: Entry<"head">): Projected["head"] | Erased {
   if (existing.op === "store" || existing.op === "erased") return existing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
 }

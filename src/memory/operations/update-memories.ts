@@ -196,7 +196,7 @@ async function updateFrom(
     });
   const updateIds = async () => {
     const left = await updateAll(ids.slice(place - 1), async (some) => {
-      const found = await findInNamespace(ports, scope, some);
+      const found = await findInNamespace(ports, scope, { ids: some, what: "text" });
       for (const id of some) if (!found.has(id)) failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     });

@@ -24,7 +24,7 @@ import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
-export const LOOKING_MAX = 8;
+const LOOKING_MAX = 8;
 /** Memories that are appended together, and the bytes of their texts: vectors take up to 25 times as many. */
 const GROUP_MAX = 64;
 const GROUP_BYTES_MAX = 262_144;
@@ -79,11 +79,8 @@ interface Write<A> {
   readonly creates: boolean;
   /** Makes the items of an attempt, the first of them with this id. */
   itemsFor(id: string): readonly Item<A>[];
-  /**
-   * Only of a batch: finds what earlier attempts have stored and paid for, by the items' ids. Each memory of a batch
-   * has an error of its own.
-   */
-  findStored?(attempt: Attempt): Promise<ReadonlyMap<string, Result<A>>>;
+  /** True if the request is for several memories, each of which may have an error of its own. */
+  readonly isBatch?: boolean;
   /** Absent if the request has no key. */
   readonly keyed?: Keyed<A>;
 }
@@ -94,15 +91,8 @@ interface Keyed<A> {
   content(): readonly string[] | Promise<readonly string[]>;
   /** Makes what the key keeps of the results. @throws UnfinishedBatchError */
   answerOf(results: readonly Result<A>[], attempt: Attempt): Answered;
-  /** Makes the results again from what the key kept. */
-  replay(answered: Answered): Promise<readonly Result<A>[]>;
-}
-
-interface Written<A> {
-  /** A result for each item, in order. */
-  readonly results: readonly Result<A>[];
-  /** Those that this attempt has paid for. */
-  readonly paid: readonly A[];
+  /** Makes the results again from what the key kept; `find` finds those of a batch in the log. */
+  replay(answered: Answered, find: () => Promise<Result<A>[]>): Promise<readonly Result<A>[]>;
 }
 
 /** The answer to a write of one memory, which is a batch of one. @throws MemoryError that of the memory */
@@ -123,41 +113,32 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   ports: Ports,
   batch: Write<A>,
 ): Promise<{ results: readonly Result<A>[]; replayed: boolean }> {
-  const { request, scope, findStored, keyed } = batch;
-  const { caller } = request;
-  const { quota, idempotency } = ports;
+  const { request, scope, isBatch = false, keyed } = batch;
   if (request.idempotencyKey === undefined || keyed === undefined) {
-    const { results } = await new Writer(ports, batch).run();
-    return { results, replayed: false };
+    return { results: await new Writer(ports, batch).run(), replayed: false };
   }
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
-  await quota.verify(caller);
-  const isBatch = findStored !== undefined;
+  await ports.quota.verify(request.caller);
   const asked = { scope, idempotencyKey, content: await keyed.content(), isBatch };
   let writer: Writer<A> | undefined;
-  let written: Written<A> | undefined;
   const work = {
     write: async (attempt: Attempt) => {
       writer = new Writer(ports, batch, attempt);
-      written = await writer.run();
-      return keyed.answerOf(written.results, attempt);
+      return keyed.answerOf(await writer.run(), attempt);
     },
     stored: () => (isBatch ? (writer?.stored() ?? []) : []),
-    // A stored memory stays paid even if the answer is lost, because the next attempt finds the memory and pays nothing.
-    // A KEPT answer is refunded: it has stored nothing that the next attempt could find.
-    undo: async () => {
-      const calls = written?.paid.filter(({ outcome }) => outcome === "KEPT").length ?? 0;
-      if (calls > 0) await quota.refund(caller, calls);
-    },
+    undo: async () => writer?.undo(),
   };
   try {
-    const { answered, replayed } = await idempotency.run(asked, work);
-    if (replayed || written === undefined) return { results: await keyed.replay(answered), replayed: true };
+    const { answered, replayed } = await ports.idempotency.run(asked, work);
+    const find = () => new Writer(ports, batch, undefined, answered.id).findAll();
+    if (replayed || writer === undefined)
+      return { results: await keyed.replay(answered, find), replayed: true };
   } catch (error) {
-    if (!(error instanceof UnfinishedBatchError) || written === undefined) throw error;
+    if (!(error instanceof UnfinishedBatchError) || writer === undefined) throw error;
   }
-  return { results: written.results, replayed: false };
+  return { results: writer.results, replayed: false };
 }
 
 /** Embeddings of the texts of a group by one model; undefined for those without a text, or that have an error now. */
@@ -181,9 +162,24 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     private readonly ports: Ports,
     private readonly batch: Write<A>,
     private readonly attempt?: Attempt,
+    id = attempt?.memoryId ?? newMemoryId(),
   ) {
-    this.#items = batch.itemsFor(attempt?.memoryId ?? newMemoryId());
+    this.#items = batch.itemsFor(id);
     this.#timer = batch.request.timer ?? NO_TIMINGS;
+  }
+
+  /** A result for each item, in order, once all have one. */
+  get results(): readonly Result<A>[] {
+    return this.#items.map(({ id }) => this.#results.get(id) as Result<A>);
+  }
+
+  /**
+   * Refunds an answer that nobody gets. A stored memory stays paid, because the next attempt finds it and pays nothing;
+   * one that was kept has stored nothing that could be found.
+   */
+  async undo(): Promise<void> {
+    const calls = this.#paid.filter(({ outcome }) => outcome === "KEPT").length;
+    if (calls > 0) await this.ports.quota.refund(this.batch.request.caller, calls);
   }
 
   /** Places of what is stored by now. A memory that was kept belongs to another store. */
@@ -194,25 +190,27 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     });
   }
 
-  async run(): Promise<Written<A>> {
-    const { request, findStored } = this.batch;
+  async run(): Promise<readonly Result<A>[]> {
+    const { request, isBatch } = this.batch;
     const { caller, controller } = request;
     const { quota } = this.ports;
     const [timer, items] = [this.#timer, this.#items];
-    const stored = this.attempt?.isFirst === false ? await findStored?.(this.attempt) : undefined;
-    for (const [id, result] of stored ?? []) this.#results.set(id, result);
-    if (this.attempt?.isPaid && findStored === undefined) await this.#findWritten();
+    if (this.attempt?.isFirst === false) {
+      const known = this.attempt.stored.flatMap((place) => items[place] ?? []);
+      // Attempts that failed have paid for no more than they know.
+      await this.#findWritten(this.attempt.isRefunded ? known : items, known);
+    }
+    const isBegun = this.#results.size > 0;
     this.#refusePast();
     await this.#lookUp();
     const left = items.filter(({ id }) => !this.#results.has(id));
-    const results = () => items.map(({ id }) => this.#results.get(id) as Result<A>);
     const work = async ({ paid, signal }: { paid?: Promise<void>; signal: AbortSignal | undefined }) => {
       this.#signal = signal;
       await this.#write(left, paid);
-      const [first, ...others] = results();
-      if (stored?.size || first === undefined || !("error" in first)) return;
+      const [first, ...others] = this.results;
+      if (isBegun || first === undefined || !("error" in first)) return;
       if (others.some((other) => "stored" in other)) return;
-      throw findStored === undefined ? first.error : errorOfItem("memories[0]", first.error);
+      throw isBatch ? errorOfItem("memories[0]", first.error) : first.error;
     };
     const calls = left.filter(({ id, text }) => text !== undefined && !this.#free.has(id)).length;
     if (calls === 0) await work({ signal: controller?.signal });
@@ -224,22 +222,40 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     for (const { tokens } of this.#paid) {
       quota.count(caller, { namespace: this.batch.scope.namespace, call: "store", tokens });
     }
-    return { results: results(), paid: this.#paid };
+    return this.results;
   }
 
-  /** Finds what an earlier attempt has written and paid for, before it is charged and embedded again. */
-  async #findWritten(): Promise<void> {
+  /** Finds the results of items all of which an earlier attempt has written. */
+  async findAll(): Promise<Result<A>[]> {
+    await this.#findWritten(this.#items, this.#items);
+    return [...this.results];
+  }
+
+  /**
+   * Finds what earlier attempts have written and paid for, before it is charged and embedded again; `known` is what they
+   * have stored.
+   */
+  async #findWritten(items: readonly Item<A>[], known: readonly Item<A>[]): Promise<void> {
     const { log, names, secondaryIndexes } = this.ports;
-    const logId = await names.find(this.batch.scope);
-    if (logId === undefined) return;
-    for (const item of this.#items) {
-      const number = (await secondaryIndexes.findByOperation({ logId, opIds: [item.id] })).get(item.id);
-      const existing = number && (await entryAt(log, logId, number));
-      if (!existing) continue;
-      this.#free.add(item.id);
-      const outcome = { status: "fulfilled", value: { logId, existing } } as const;
-      if (!item.needsEmbedding) await this.#note(item, outcome, undefined);
-    }
+    const found = await lookInNamespace(names, this.batch.scope, {
+      look: async (logId) => {
+        const opIds = items.map(({ id }) => id);
+        return { logId, numbers: await secondaryIndexes.findByOperation({ logId, opIds }) };
+      },
+      isWhole: ({ numbers }) => numbers.size === items.length,
+    });
+    await mapSome(items, LOOKING_MAX, async (item) => {
+      const { id } = item;
+      const sequence = found?.numbers.get(id);
+      const entry = found && sequence && (await entryAt(log, found.logId, sequence));
+      // If the log lacks now what was stored, it was dropped since.
+      if (!entry && known.includes(item)) this.#results.set(id, { error: deletedSince() });
+      if (!entry) return;
+      this.#free.add(id);
+      // The memory's last version may be another operation's.
+      const value = { logId: found.logId, existing: { ...entry, opId: id } as Changed["existing"] };
+      if (!item.needsEmbedding) await this.#note(item, { status: "fulfilled", value }, undefined);
+    });
   }
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */
@@ -247,8 +263,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     for (const [place, { id, isPast = false }] of this.#items.entries()) {
       if (!isPast || this.#results.has(id)) continue;
       if (this.attempt?.isFirst === false) this.#results.set(id, { error: deletedSince() });
-      else
-        throw this.batch.findStored ? errorOfItem(`memories[${place}]`, notInTheFuture()) : notInTheFuture();
+      else throw this.batch.isBatch ? errorOfItem(`memories[${place}]`, notInTheFuture()) : notInTheFuture();
     }
   }
 
@@ -413,18 +428,18 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     try {
       if (outcome.status === "rejected") throw outcome.reason;
       const { logId, existing } = outcome.value;
+      const { opId, replaces, id: memoryId = "" } = existing as Partial<Stored>;
       // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists. Or
       // only this log has lost it, which has moved.
-      if (this.attempt !== undefined && existing.op === "erased") {
-        const found = await findInNamespace(this.ports, this.batch.scope, [existing.id]);
-        if (!found.has(existing.id)) throw deletedSince();
+      if (this.#free.has(id) || (this.attempt !== undefined && existing.op === "erased")) {
+        const asked = { ids: [memoryId], what: "head" } as const;
+        if ((await findInNamespace(this.ports, this.batch.scope, asked)).size === 0) throw deletedSince();
       }
-      const { opId, replaces } = existing as Partial<Stored>;
       if (opId === id && replaces !== undefined)
         await eraseEntry(this.ports, { logIds: [logId], sequence: replaces });
       const stored = await item.answer(existing);
       this.#results.set(id, { stored });
-      if (text === undefined || item.isPaid?.(stored) === false) return;
+      if (text === undefined || this.#free.has(id) || item.isPaid?.(stored) === false) return;
       const isOthers = this.attempt?.isRefunded !== true && existing.opId === id && !isSame(existing, made);
       if (!isOthers) this.#paid.push(stored);
     } catch (error) {

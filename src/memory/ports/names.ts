@@ -33,29 +33,21 @@ export interface Names {
   scopeOf(logId: string): Promise<Scope | undefined>;
 
   /**
-   * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
-   * those whose names begin with `prefix`. It reads no other names.
+   * Lists living namespaces, after the given one: of all accounts, in a fixed order, or of one in the order of their
+   * names' bytes, all or those whose names begin with `prefix`. It reads no other names.
    */
-  list(request: Listed): Promise<NamespaceHead[]>;
-
-  /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
-  listAll(request: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
+  list(request: Listed): Promise<Named[]>;
 }
 
 export interface Listed {
-  readonly accountId: string;
-  readonly after?: string | undefined;
+  readonly accountId?: string | undefined;
+  /** Only with an account. */
   readonly prefix?: string | undefined;
+  readonly after?: Scope | undefined;
   readonly limit: number;
 }
 
 /** A namespace and its living log. */
-export interface NamespaceHead {
-  readonly namespace: string;
-  readonly logId: string;
-}
-
-/** A namespace of any account, and its living log. */
 export interface Named {
   readonly scope: Scope;
   readonly logId: string;

@@ -26,7 +26,7 @@ const PINS_MAX = 1_000;
 interface LookPorts {
   readonly systemRecords: Pick<SystemRecords, "models">;
   readonly log: Pick<Log, "last">;
-  readonly names: Pick<Names, "listAll">;
+  readonly names: Pick<Names, "list">;
 }
 
 /**

@@ -99,7 +99,7 @@ export class Moving {
     let first: Scope | undefined;
     let count = 0;
     for await (const { scope } of allNames(names)) if (clock.random() * ++count < 1) first = scope;
-    yield* allNames(names, first);
+    yield* allNames(names, { after: first });
     for await (const named of allNames(names)) {
       yield named;
       if (named.scope.accountId === first?.accountId && named.scope.namespace === first.namespace) return;

@@ -4,6 +4,7 @@ import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import { type EventOrder, type Happened, type Index, type Selection, shareOf } from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
+import type { Replacement } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -41,12 +42,7 @@ const LOCATE_MANY = 8;
 export const CHANGES_MAX = 1_000;
 
 /** A change that another call made to a memory during a search. */
-export interface Change {
-  readonly target: number;
-  readonly how: "replaced" | "superseded" | "deleted";
-  /** Number of the entry that changed it. */
-  readonly by: number;
-}
+export type Change = Omit<Replacement, "id">;
 
 /** A replica as a search sees it. */
 export interface Searchable {
@@ -78,14 +74,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface MatchWordsOptions extends SearchOptions {
-  readonly text: string;
-  readonly among?: Selection | undefined;
-  /** Number of memories that the caller wants. */
-  readonly wanted?: number | undefined;
-}
-
-export interface BestOptions extends Pick<Query, "vectors" | "among">, Ranking, SearchOptions {
+export interface BestOptions extends Pick<Query, "vectors">, Ranking {
   /** Promise of `matchWords`, if words count as well; the vectors are searched meanwhile. */
   readonly wordMatches?: Promise<WordMatches> | undefined;
 }
@@ -96,12 +85,16 @@ export interface BestOptions extends Pick<Query, "vectors" | "among">, Ranking, 
  *
  * @throws MemoryError `unavailable` if memories are replaced faster than they are found.
  */
-export async function searching<T>(searchable: Searchable, work: (search: Search) => Promise<T>): Promise<T> {
+export async function searching<T>(
+  searchable: Searchable,
+  work: (search: Search) => Promise<T>,
+  options: SearchOptions,
+): Promise<T> {
   for (let searches = 1; ; searches++) {
     const changes: Change[] = [];
     searchable.searches.add(changes);
     try {
-      const search = new Search(searchable, changes);
+      const search = new Search(searchable, changes, options);
       const found = await work(search);
       const overtaken = await search.overtaken();
       if (overtaken === undefined) return found;
@@ -121,56 +114,54 @@ export class Search {
   /** True if there were more new versions than it takes as candidates. */
   #hasTooMany = false;
   readonly #log: Pick<Log, "fetch">;
-  /** Condition of the memories that it selected. */
+  readonly #timer: StepTimer<CallStep>;
+  /** The memories among which it searches, and their condition; all if it has selected none. */
+  #among: Selection | undefined;
   #condition: Condition | undefined;
 
   constructor(
     private readonly searchable: Searchable,
     private readonly changes: readonly Change[],
+    private readonly options: SearchOptions,
   ) {
+    this.#timer = options.timer ?? NO_TIMINGS;
     this.#log = watched(searchable.options.log, this.#missing);
   }
 
-  /** Selects the memories that match a filter; it sees all that `current` has seen. */
-  select({ condition }: Pick<Filter, "condition">, options: SearchOptions = {}): Promise<Selection> {
-    const { signal, timer = NO_TIMINGS, includeSuperseded = false } = options;
+  /** Selects the memories that match a filter, to search among them; it sees all that `current` has seen. */
+  select({ condition }: Pick<Filter, "condition">): Promise<Selection> {
     this.#condition = condition;
-    return timer.time("filter", async () => {
+    return this.#timer.time("filter", async () => {
       const ids = await this.#locate(condition);
-      const { indexes } = await this.#sources({ includeSuperseded });
-      signal?.throwIfAborted();
+      const { indexes } = await this.#sources();
+      this.options.signal?.throwIfAborted();
       const { guard, options: ports } = this.searchable;
       const selected = await guard(ports.indexes.select(indexes, { condition, ids }));
-      return selected.with(await this.#replacedIn(selected, { condition, includeSuperseded }));
+      this.#among = selected.with(await this.#replacedIn(selected, condition));
+      return this.#among;
     });
   }
 
   /** Counts all memories that it may show. */
-  async size(showing: SearchOptions): Promise<number> {
-    const { indexes } = await this.#sources(showing);
+  async size(): Promise<number> {
+    const { indexes } = await this.#sources();
     return indexes.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Lists the first of the memories that it selected in the order of their event times. */
-  async inEventOrder(selection: Selection, order: EventOrder, showing: SearchOptions): Promise<Happened[]> {
-    const { indexes } = await this.#sources(showing);
+  /** Lists the first of some memories in the order of their event times. */
+  async inEventOrder(selection: Selection, order: EventOrder): Promise<Happened[]> {
+    const { indexes } = await this.#sources();
     const { guard, options } = this.searchable;
     return guard(options.indexes.inEventOrder(indexes, selection, order));
   }
 
-  /** Finds the memories whose words fit a query best; it sees all that `current` has seen. */
-  matchWords({
-    timer = NO_TIMINGS,
-    text,
-    among,
-    wanted = WORD_CANDIDATES,
-    ...showing
-  }: MatchWordsOptions): Promise<WordMatches> {
+  /** Finds the memories whose words fit a query best, at least `wanted`; it sees all that `current` has seen. */
+  matchWords(text: string, wanted = WORD_CANDIDATES): Promise<WordMatches> {
     const { guard } = this.searchable;
     const { indexes: all } = this.searchable.options;
-    return timer.time("words", async () => {
-      const { indexes, mean } = await this.#sources(showing);
-      const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among };
+    return this.#timer.time("words", async () => {
+      const { indexes, mean } = await this.#sources();
+      const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among: this.#among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
       const matches = found.matches.map(({ sequence }) => sequence);
       const judge = async (sequences: readonly number[]) => {
@@ -181,11 +172,7 @@ export class Search {
           ),
         );
       };
-      return {
-        matches: matches.filter((sequence) => this.#isShown(sequence, showing)),
-        meanCosine,
-        judge,
-      };
+      return { matches: matches.filter((sequence) => this.#isShown(sequence)), meanCosine, judge };
     });
   }
 
@@ -193,20 +180,21 @@ export class Search {
    * Finds the memories that are best by meaning, and by words and age if these count; fewer than are wanted if the
    * log holds fewer.
    */
-  async best({ timer = NO_TIMINGS, ...query }: BestOptions): Promise<Placement> {
-    const { vectors, wanted, minScore, recency, signal } = query;
-    const { log, nearby, error, times } = await timer.time("search", () => this.#searchFor(query));
+  async best(query: BestOptions): Promise<Placement> {
+    const { vectors, wanted, minScore, recency } = query;
+    const { signal } = this.options;
+    const { log, nearby, error, times } = await this.#timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
     const condition = this.#condition;
     // An index may have lost the old version of a memory before it was asked, or while it searched, and may not have had
     // the new one.
     const newVersions = {
-      numbers: await this.#lastVersions((sequence) => nearby.has(sequence), query),
+      numbers: await this.#lastVersions((sequence) => nearby.has(sequence)),
       accepts: (entry: Projected["text"]) => condition === undefined || matches(condition, entry),
     };
     const ranking = { wanted, minScore, recency };
     const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
-    return timer.time("fetch", () => placeBest(log, finds));
+    return this.#timer.time("fetch", () => placeBest(log, finds));
   }
 
   /** Returns how others have changed what a search found; undefined if they have not. */
@@ -223,11 +211,13 @@ export class Search {
 
   /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
   get #replacements(): Map<number, number | undefined> {
-    return new Map(this.changes.map(({ target, how, by }) => [target, how === "deleted" ? undefined : by]));
+    return new Map(
+      this.changes.map(({ target, how, sequence }) => [target, how === "deleted" ? undefined : sequence]),
+    );
   }
 
-  #sources({ includeSuperseded = false }: SearchOptions): Promise<Sources> {
-    return this.searchable.sources(includeSuperseded);
+  #sources(): Promise<Sources> {
+    return this.searchable.sources(this.options.includeSuperseded === true);
   }
 
   /** Looks up the memories that a condition names by id; returns a function that returns all their versions since. */
@@ -244,7 +234,7 @@ export class Search {
     if (found.some(([, at = 0]) => at > this.searchable.applied)) await this.searchable.current();
     return () => {
       const replaced = this.changes.filter(({ how }) => how === "replaced");
-      const newer = new Map(replaced.map(({ target, by }) => [target, by]));
+      const newer = new Map(replaced.map(({ target, sequence }) => [target, sequence]));
       return new Map(
         found.map(([id, first]) => {
           const versions: number[] = [];
@@ -256,11 +246,8 @@ export class Search {
   }
 
   /** Finds the matching new versions of memories that were replaced before the selection came to them. */
-  async #replacedIn(
-    selected: Selection,
-    { condition, includeSuperseded }: { condition: Condition; includeSuperseded: boolean },
-  ): Promise<number[]> {
-    const news = await this.#lastVersions((sequence) => selected.has(sequence), { includeSuperseded });
+  async #replacedIn(selected: Selection, condition: Condition): Promise<number[]> {
+    const news = await this.#lastVersions((sequence) => selected.has(sequence));
     const matching: number[] = [];
     const { logId } = this.searchable;
     for await (const some of fetchAll(this.#log, { logId, sequences: news, what: "text" })) {
@@ -270,7 +257,7 @@ export class Search {
   }
 
   /** Lists what has come in the place of other memories since the search began, and was not found. */
-  async #lastVersions(isFound: (sequence: number) => boolean, showing: SearchOptions): Promise<number[]> {
+  async #lastVersions(isFound: (sequence: number) => boolean): Promise<number[]> {
     const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
@@ -279,7 +266,7 @@ export class Search {
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
-    if (showing.includeSuperseded === true) {
+    if (this.options.includeSuperseded === true) {
       const superseded = this.changes.filter(({ how }) => how === "superseded");
       news.push(
         ...superseded.flatMap(({ target }) => (replacements.get(target) === undefined ? [] : [target])),
@@ -291,25 +278,24 @@ export class Search {
   }
 
   /** True if a memory that was found may still be shown. */
-  #isShown(sequence: number, { includeSuperseded = false }: SearchOptions): boolean {
+  #isShown(sequence: number): boolean {
     const isHidden = ({ target, how }: Change) => target === sequence && how === "superseded";
-    return includeSuperseded || !this.changes.some(isHidden);
+    return this.options.includeSuperseded === true || !this.changes.some(isHidden);
   }
 
   /** Searches the vectors, as broadly as the order needs. */
-  async #searchFor(query: Omit<BestOptions, "timer">) {
-    const { recency, wanted, minScore } = query;
+  async #searchFor({ vectors, recency, wanted, minScore, wordMatches }: BestOptions) {
     if (recency === undefined) {
       const limit = wanted + SPARE_CANDIDATES;
-      if (query.wordMatches === undefined) return this.#searchShown(query, { limit });
-      return this.#searchShown(query, { limit: Math.max(NEAR_CANDIDATES, limit), spare: NEAR_SPARE });
+      if (wordMatches === undefined) return this.#searchShown({ vectors, limit });
+      return this.#searchShown({ vectors, limit: Math.max(NEAR_CANDIDATES, limit), spare: NEAR_SPARE });
     }
     // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
     // some times as many, so all steps together take little longer than the last, which finds all memories at most:
     // some ten thousand.
     for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
-      const { isExact, ...shown } = await this.#searchShown(query, { limit });
-      const { indexes } = await this.#sources(query);
+      const { isExact, ...shown } = await this.#searchShown({ vectors, limit });
+      const { indexes } = await this.#sources();
       const { guard, options } = this.searchable;
       const times = await guard(options.indexes.eventTimesOf(indexes, [...shown.nearby.keys()]));
       const found = { ...shown, times, recency, wanted, minScore };
@@ -319,17 +305,14 @@ export class Search {
   }
 
   /** Finds the memories nearest to a query that may be shown. */
-  async #searchShown(
-    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among"> & SearchOptions,
-    { limit, spare }: Pick<Query, "limit" | "spare">,
-  ) {
+  async #searchShown({ vectors, limit, spare }: Pick<Query, "vectors" | "limit" | "spare">) {
     const { logId, guard } = this.searchable;
     const { clock } = this.searchable.options;
-    const { indexes } = await this.#sources(showing);
+    const { indexes } = await this.#sources();
     const before = errorOf(indexes);
-    const query = { vectors, among, signal, limit, spare };
+    const query = { vectors, among: this.#among, signal: this.options.signal, limit, spare };
     const nearby = await findNearby({ indexes, clock, guard }, query);
-    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, showing)) nearby.delete(sequence);
+    for (const sequence of nearby.keys()) if (!this.#isShown(sequence)) nearby.delete(sequence);
     const fits = (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some);
     return {
       log: { logId, log: this.#log, clock, fits },

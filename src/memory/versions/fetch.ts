@@ -75,19 +75,19 @@ export async function expectMemory(
   scope: Scope,
   id: string,
 ): Promise<Shown> {
-  const found = (await findInNamespace(ports, scope, [id])).get(id);
+  const found = (await findInNamespace(ports, scope, { ids: [id], what: "text" })).get(id);
   if (found === undefined) throw noSuchMemory();
   return found;
 }
 
 /** Finds the memories of a namespace with these ids, also superseded ones; those that it does not have are left out. */
-export async function findInNamespace(
+export async function findInNamespace<W extends "text" | "head">(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
-  ids: readonly string[],
-): Promise<Map<string, Shown>> {
+  { ids, what }: { ids: readonly string[]; what: W },
+): Promise<Map<string, Projected[W] & Marked>> {
   const found = await lookInNamespace(ports.names, scope, {
-    look: (logId) => findMemories(ports, { logId, ids, what: "text" }),
+    look: (logId) => findMemories(ports, { logId, ids, what }),
     isWhole: (memories) => ids.every((id) => memories.has(id)),
   });
   return found ?? new Map();
