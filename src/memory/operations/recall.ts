@@ -218,6 +218,7 @@ function searchIn(
       const among = condition && (await search.select({ condition }, { includeSuperseded, signal, timer }));
       const showing = { among, includeSuperseded, timer };
       const found: Found[][] = [];
+      let size = 0;
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches =
@@ -226,10 +227,10 @@ function searchIn(
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
         const query = { vectors, wanted: topK, minScore, recency, signal, wordMatches, ...showing };
-        const { weight, placed } = await search.best(query);
+        const { weight, placed, size: all } = await search.best(query);
+        size = all;
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
-      const size = await search.size(showing);
       const [first = []] = found;
       if (!isList) return { ordered: first, size };
       const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));

@@ -145,12 +145,6 @@ export class Search {
     });
   }
 
-  /** Counts all memories that it may show. */
-  async size(showing: SearchOptions): Promise<number> {
-    const { indexes } = await this.#sources(showing);
-    return indexes.reduce((sum, { size }) => sum + size, 0);
-  }
-
   /** Lists the first of the memories that it selected in the order of their event times. */
   async inEventOrder(selection: Selection, order: EventOrder, showing: SearchOptions): Promise<Happened[]> {
     const { indexes } = await this.#sources(showing);
@@ -191,11 +185,11 @@ export class Search {
 
   /**
    * Finds the memories that are best by meaning, and by words and age if these count; fewer than are wanted if the
-   * log holds fewer.
+   * log holds fewer. `size` is the number of all that it may show.
    */
-  async best({ timer = NO_TIMINGS, ...query }: BestOptions): Promise<Placement> {
-    const { vectors, wanted, minScore, recency, signal } = query;
-    const { log, nearby, error, times } = await timer.time("search", () => this.#searchFor(query));
+  async best(query: BestOptions): Promise<Placement & { readonly size: number }> {
+    const { vectors, wanted, minScore, recency, signal, timer = NO_TIMINGS } = query;
+    const { log, nearby, size, error, times } = await timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
     const condition = this.#condition;
     // An index may have lost the old version of a memory before it was asked, or while it searched, and may not have had
@@ -206,7 +200,7 @@ export class Search {
     };
     const ranking = { wanted, minScore, recency };
     const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
-    return timer.time("fetch", () => placeBest(log, finds));
+    return { size, ...(await timer.time("fetch", () => placeBest(log, finds))) };
   }
 
   /** Returns how others have changed what a search found; undefined if they have not. */
@@ -297,7 +291,7 @@ export class Search {
   }
 
   /** Searches the vectors, as broadly as the order needs. */
-  async #searchFor(query: Omit<BestOptions, "timer">) {
+  async #searchFor(query: BestOptions) {
     const { recency, wanted, minScore } = query;
     if (recency === undefined) {
       const limit = wanted + SPARE_CANDIDATES;
@@ -320,20 +314,21 @@ export class Search {
 
   /** Finds the memories nearest to a query that may be shown. */
   async #searchShown(
-    { vectors, among, signal, ...showing }: Pick<Query, "vectors" | "among"> & SearchOptions,
+    query: Pick<Query, "vectors" | "among"> & SearchOptions,
     { limit, spare }: Pick<Query, "limit" | "spare">,
   ) {
+    const { vectors, among, signal } = query;
     const { logId, guard } = this.searchable;
     const { clock } = this.searchable.options;
-    const { indexes } = await this.#sources(showing);
+    const { indexes } = await this.#sources(query);
     const before = errorOf(indexes);
-    const query = { vectors, among, signal, limit, spare };
-    const nearby = await findNearby({ indexes, clock, guard }, query);
-    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, showing)) nearby.delete(sequence);
+    const nearby = await findNearby({ indexes, clock, guard }, { vectors, among, signal, limit, spare });
+    for (const sequence of nearby.keys()) if (!this.#isShown(sequence, query)) nearby.delete(sequence);
     const fits = (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some);
     return {
       log: { logId, log: this.#log, clock, fits },
       nearby,
+      size: indexes.reduce((sum, index) => sum + index.size, 0),
       // An index may have changed its kind meanwhile.
       error: Math.max(before, errorOf(indexes)),
       times: undefined as ReadonlyMap<number, number> | undefined,
