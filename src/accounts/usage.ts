@@ -116,13 +116,13 @@ export function openUsageCounter(
   return {
     /** Counts a call that succeeded, with the tokens of its text or query. */
     count: (accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void => {
-      const nowMs = Date.now();
-      const [date, hour] = [dateOf(nowMs), Math.floor((nowMs % DAY_MS) / HOUR_MS)];
-      const key = `${accountId} ${date} ${hour}`;
+      const hours = Math.floor(Date.now() / HOUR_MS);
+      const key = `${accountId} ${hours}`;
       const before = waiting.get(key);
       const counts = countsOf(call, tokens);
       if (before !== undefined) addTo(before, counts);
-      else if (waiting.size < WAITING_MAX) waiting.set(key, { accountId, date, hour, ...counts });
+      else if (waiting.size < WAITING_MAX)
+        waiting.set(key, { accountId, date: dateOf(hours * HOUR_MS), hour: hours % 24, ...counts });
     },
     /** Reads usage like `Usage.read`, including all that this process counted before the call. */
     read: async (request: { accountId: string; from: string }): Promise<DayUsage[]> => {

@@ -31,6 +31,8 @@ export class GraphSegment implements Filed {
   size = 0;
   /** Number of its vectors that were removed since its files were written. */
   removed = 0;
+  /** True if matches of a filter were compared in it: more may follow. */
+  isScanned = false;
   #compact: Promise<Int8Array> | undefined;
   #compactRead: Int8Array | undefined;
 
@@ -100,6 +102,13 @@ export class GraphSegment implements Filed {
     return this.#compactRead;
   }
 
+  /** Gives the memory of its vectors in a byte for each dimension back, unless filters need them. */
+  releaseCompact(): void {
+    if (this.isScanned) return;
+    this.#compact = undefined;
+    this.#compactRead = undefined;
+  }
+
   /** Removes a memory, and notes what is to be overwritten in its files; false if it does not live here. */
   remove(sequence: number, overwriting: Overwriting): boolean {
     const { after, upto } = this.range;
@@ -127,7 +136,7 @@ export class GraphSegment implements Filed {
     const asked = { path, dimensions: graph.dimensions, slots: arrays.slots };
     const rows = await this.threads.reader.call("compact", asked);
     for (const sequence of this.gone) this.#overwrite(rows, sequence);
-    this.#compactRead = rows;
+    if (this.isCompact) this.#compactRead = rows;
     return rows;
   }
 

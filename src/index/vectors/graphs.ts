@@ -17,12 +17,8 @@ const DEVIATIONS = 2;
 const SCAN_MAX = 16_384;
 /** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
 const SCAN_LATER_MAX = 131_072;
-/**
- * Time that a place in a graph's search takes, divided by that of comparing one vector that lies apart from others, and
- * one of a whole segment. Measured.
- */
+/** Time of a place in a graph's search, divided by that of comparing one vector that lies apart from others. Measured. */
 const PLACE_COST = 6;
-const PLACE_COST_WHOLE = 200;
 /** Share of a segment's vectors from which on comparing all is quicker than gathering some. */
 const WHOLE_SHARE = 0.25;
 /** Number of vectors to find in a whole segment up to which that takes little longer. */
@@ -64,15 +60,15 @@ export interface GraphSearch {
   readonly segments: readonly Searchable[];
 }
 
-/** A search that may compare vectors as well. */
+/** A search that compares vectors. */
 export interface SegmentSearch extends GraphSearch {
   readonly segments: readonly GraphSegment[];
-  /** True if the segments' vectors are so few that all may be compared. */
-  readonly isSmall: boolean;
 }
 
 export interface FilteredSearch extends SegmentSearch {
   readonly among: Among;
+  /** True if the segments' vectors are so few that all may be compared. */
+  readonly isSmall: boolean;
   /** The `count` nearest of the tail that may be found. */
   readonly tail: readonly Hit[];
 }
@@ -92,8 +88,10 @@ interface Searched {
  * are often stored together.
  */
 export async function searchGraphs(search: GraphSearch): Promise<Found> {
-  const { segments, vector, count } = search;
-  const expansion = firstExpansion(search);
+  const { segments, vector, limit, count } = search;
+  const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
+  const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
+  const expansion = Math.max(search.expansion + deeper, Math.min(count, forShareOf(count)));
   const graphs = segments.map((segment) => searched(segment, expansion));
   await searchEach(graphs, { vector, count });
   if (expansion < count) {
@@ -108,21 +106,12 @@ export async function searchGraphs(search: GraphSearch): Promise<Found> {
   return { hits: hitsOf(graphs), all };
 }
 
-/** Expansion of the first search of each graph. */
-function firstExpansion({ segments, count, limit, expansion }: GraphSearch): number {
-  const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
-  const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
-  return Math.max(expansion + deeper, Math.min(count, forShareOf(count)));
-}
-
 /**
- * Finds the `count` nearest vectors of all segments by comparing all, which misses none; undefined if searching the
- * graphs is quicker, or the vectors are still to be read into memory, which this begins.
+ * Finds the `count` nearest vectors of all segments by comparing all, which misses none; undefined if the graphs are to
+ * be searched, because the vectors are still to be read into memory, which this begins, or so many were removed.
  */
 export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] | undefined> {
-  const { segments, vector, count, isSmall } = search;
-  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-  if (!isSmall || rows > PLACE_COST_WHOLE * segments.length * firstExpansion(search)) return undefined;
+  const { segments, vector, count } = search;
   const read = segments.map(({ compactNow }) => compactNow);
   const nearest = new Best(count);
   const query = quantize(vector).numbers;
@@ -252,6 +241,7 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
     const { range, arrays } = segment;
     const own = among.countBetween(range.after + 1, range.upto);
     if (own === 0) continue;
+    segment.isScanned = true;
     const compact = await segment.compactRows();
     const asked = Math.ceil((WHOLE_TIMES * count * segment.size) / own) + WHOLE_MORE;
     const isMany = isSmall && own >= WHOLE_SHARE * segment.size;

@@ -32,6 +32,12 @@ import { Tail } from "./tail.js";
  */
 const HITS_PER_MEMORY = 4;
 
+/**
+ * Share of what a search with a filter may compare up to which others compare all: one graph's vectors. It takes 1 ms,
+ * and a search of the graph half of it, but that misses some.
+ */
+const WITHOUT_FILTER = 3 / 8;
+
 /** Pause after a failure to write a segment, such as a full disk. */
 const PAUSE_MS = 30_000;
 /** Longest wait between two sealings in no hurry: after a long one, the tail would take long to search. */
@@ -54,7 +60,7 @@ export interface IndexOptions extends IndexThreads {
   readonly tailRowsMax: number;
   /** Number of vectors of a segment from which on the next one begins. */
   readonly segmentRowsMax: number;
-  /** Bytes of sealed vectors, one for each dimension, up to which a search may compare all. */
+  /** Bytes of sealed vectors, one for each dimension, up to which a search with a filter may compare all. */
   readonly comparedBytesMax: number;
   /** Share of a core that sealing few memories may take: what is in no hurry waits. */
   readonly sealingShare: number;
@@ -239,13 +245,14 @@ export class UsearchIndex {
     const { chunks } = this.#tail;
     const living = segments.filter((segment) => segment.vectors > 0);
     const expansion = this.#tuner.expansionIn(living.map((segment) => segment.vectors));
-    const search = { vector, limit, count, expansion, segments: living, isSmall: this.#isSmall() };
+    const search = { vector, limit, count, expansion, segments: living };
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, asked);
-      const { hits, all } = await searchFiltered({ ...search, among, tail });
+      const isSmall = this.#isUpTo(this.options.comparedBytesMax);
+      const { hits, all } = await searchFiltered({ ...search, among, tail, isSmall });
       return { hits: inOrder([...hits]).slice(0, count), all };
     }
-    const compared = await compareAll(search);
+    const compared = this.#comparesAll() ? await compareAll(search) : undefined;
     const graphs = compared === undefined ? await searchGraphs(search) : { hits: compared, all: false };
     if (living.length > 0 && compared === undefined) this.#checkRecall(vector, living, graphs.hits);
     const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
@@ -293,10 +300,14 @@ export class UsearchIndex {
     return sum;
   }
 
-  /** True if the vectors of all segments, and some more, may be in memory in a byte for each dimension, for searches that compare all. */
-  #isSmall({ more = 0 } = {}): boolean {
-    const { dimensions, comparedBytesMax } = this.options;
-    return (this.#sum("rows") + more) * dimensions <= comparedBytesMax;
+  /** True if searches without a filter compare the vectors of all segments, and some more, which are in memory for that. */
+  #comparesAll({ more = 0 } = {}): boolean {
+    return this.#isUpTo(WITHOUT_FILTER * this.options.comparedBytesMax, more);
+  }
+
+  /** True if the vectors of all segments, and some more, have at most so many bytes, one for each dimension. */
+  #isUpTo(bytes: number, more = 0): boolean {
+    return (this.#sum("rows") + more) * this.options.dimensions <= bytes;
   }
 
   get #isBehind(): boolean {
@@ -362,12 +373,15 @@ export class UsearchIndex {
       const onWriting = () => (this.#writing = writing);
       const writing = this.options.timer.time("seal", write);
       const sealed = await writing.finally(() => (this.#writing = undefined));
+      const like = base ?? this.#segments.at(-1);
       // The next search would not have them, or wait for them.
-      const isCompact = (base?.isCompact ?? this.#isSmall({ more: sealed.rows })) && sealed.vectors > 0;
+      const isCompact = (like?.isCompact ?? this.#comparesAll({ more: sealed.rows })) && sealed.vectors > 0;
       if (isCompact && !this.#closing.signal.aborted)
         await sealed.compactRows().catch(this.options.onTrouble);
       const place = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
+      sealed.isScanned = like?.isScanned ?? false;
       this.#segments = this.#segments.toSpliced(place, base === undefined ? 0 : 1, sealed);
+      if (!this.#comparesAll()) for (const segment of this.#segments) segment.releaseCompact();
       drop = true;
     } finally {
       this.#tail.thaw({ drop });

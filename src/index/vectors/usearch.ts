@@ -20,7 +20,7 @@ const TAIL_ROWS_MAX = 1024;
  * are quicker to search.
  */
 const SEGMENT_ROWS_MAX = 49_152;
-/** Bytes of sealed vectors that a search may compare: it takes about 2 ms, as long as one in as many graphs. */
+/** Bytes of sealed vectors that a search with a filter may compare: it takes about 2 ms, as long as one in as many graphs. */
 const COMPARED_BYTES_MAX = 50_331_648;
 /** Share of a core that sealing few memories may take. */
 const SEALING_SHARE = 0.1;

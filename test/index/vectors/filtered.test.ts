@@ -166,6 +166,25 @@ describe("a search among some memories", () => {
     expect(read).toBe(2_000 * DIMENSIONS);
   });
 
+  it("gives back what it compared once it has too many vectors for that, unless filters need it", async () => {
+    const [query] = queries as [Float32Array];
+    const first = rows.slice(0, 1_000);
+    // The others go into the same segment, and into another.
+    for (const segmentRowsMax of [4_000, 1_400]) {
+      const bytesAfter = async (comparedBytesMax: number, search: object) => {
+        const index = await filled(first, { comparedBytesMax, segmentRowsMax });
+        await index.search({ vector: query, limit: LIMIT, ...search });
+        await index.add(rows.slice(1_000, 2_000));
+        await index.settled();
+        return index.bytes;
+      };
+      const never = await bytesAfter(0, {});
+      expect(await bytesAfter(4_000 * DIMENSIONS, {})).toBe(never);
+      const needed = await bytesAfter(4_000 * DIMENSIONS, { among: among(first) });
+      expect(needed).toBe(never + 2_000 * DIMENSIONS);
+    }
+  });
+
   it("reads files where no search in the graphs waits for it", async () => {
     const index = await filled(rows, { comparedBytesMax: 0 });
     const [query] = queries as [Float32Array];

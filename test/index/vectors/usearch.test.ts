@@ -198,7 +198,7 @@ describe("an index by USearch", () => {
     const { index } = open(newFolder(), {
       dimensionsOf: () => spread.dimensions,
       segmentRowsMax: 4_000,
-      comparedBytesMax: 6_000 * spread.dimensions,
+      comparedBytesMax: 16_000 * spread.dimensions,
     });
     await index.add(points);
     await index.settled();
