@@ -162,9 +162,9 @@ describe("JSON that says more than it seems to", () => {
     ['{"text":"a","namespace":"n","metadata":{"b":[{"\\"a\\\\":1,"\\"a\\\\":1}]}}', "metadata.b[0].?a?"],
     ['{"text":"a","namespace":"n","metadata":{"a":9007199254740993}}', "metadata.a"],
     ['{"text":"a","namespace":"n","metadata":{"a":[-18446744073709551615]}}', "metadata.a[0]"],
-    ['{"text":"a","namespace":"n","metadata":{"a":-0}}', "metadata"],
-    ['{"text":"a","namespace":"n","metadata":{"a":-0.0}}', "metadata"],
-    ['{"text":"a","namespace":"n","metadata":{"a":-0e5}}', "metadata"],
+    ['{"text":"a","namespace":"n","metadata":{"a":-0}}', "metadata.a"],
+    ['{"text":"a","namespace":"n","metadata":{"a":-0.0}}', "metadata.a"],
+    ['{"text":"a","namespace":"n","metadata":{"a":-0e5}}', "metadata.a"],
   ])("is refused, and the field named: %s", async (body, name) => {
     for (const path of ["/store", STORE_RPC]) {
       expect(await post(path, body)).toMatchObject({ code: "invalid_argument", fields: [name] });

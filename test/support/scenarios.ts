@@ -210,7 +210,7 @@ export const SCENARIOS: readonly Scenario[] = [
     rpc: "Store",
     request: store({ metadata: { a: "\ud800" } }),
     code: "invalid_argument",
-    field: "metadata",
+    field: "metadata.a",
     jsonOnly: true,
   },
   {
@@ -218,7 +218,7 @@ export const SCENARIOS: readonly Scenario[] = [
     rpc: "Store",
     request: '{"text":"a","namespace":"n","metadata":{"x":1e999}}',
     code: "invalid_argument",
-    field: "metadata",
+    field: "metadata.x",
     says: /finite/,
     jsonOnly: true,
   },
