@@ -142,7 +142,7 @@ export async function discardOrphans({
 /** Logs in which work may be unavailable in one sweep before it is given up: the database may be away. */
 const UNAVAILABLE_LOGS_MAX = 8;
 
-/** Work in several logs: a failure in one must not block the others. */
+/** Work in several logs, or for several accounts: a failure in one must not block the others. */
 class WorkInLogs {
   readonly #failures = new Map<string, unknown>();
   #unavailable = 0;
@@ -150,18 +150,18 @@ class WorkInLogs {
   constructor(private readonly stopping: AbortSignal | undefined) {}
 
   /**
-   * Runs work in a log, unless other work has failed there; returns whether it is done.
+   * Runs work in a log or for an account, by its id, unless other work has failed there; returns whether it is done.
    *
    * @throws the reason of `stopping`, once that is aborted.
    */
-  async run(logId: string, work: () => Promise<unknown>): Promise<boolean> {
+  async run(id: string, work: () => Promise<unknown>): Promise<boolean> {
     this.stopping?.throwIfAborted();
-    if (this.#failures.has(logId)) return false;
+    if (this.#failures.has(id)) return false;
     try {
       await work();
       return true;
     } catch (error) {
-      this.#failures.set(logId, error);
+      this.#failures.set(id, error);
       if (isUnavailable(error) && ++this.#unavailable === UNAVAILABLE_LOGS_MAX) throw error;
       return false;
     }
@@ -231,12 +231,18 @@ export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
     };
     const named = await ports.names.list({ after, limit: NAMES_MAX, onLost });
     const logs = new WorkInLogs(ports.stopping);
+    const closed = new Set<string>();
+    for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
+      await logs.run(accountId, async () => {
+        if (await ports.isClosed(accountId)) closed.add(accountId);
+      });
+    }
     let removed = 0;
     for (const { scope, logId } of named) {
       await logs.run(logId, async () => {
         const entry = (await ports.log.last(logId))?.entry;
         if (entry !== undefined && isEnd(entry)) await completeEnd(ports, { scope, logId, end: entry });
-        else if (await ports.isClosed(scope.accountId)) await drop(ports, scope, { force: true });
+        else if (closed.has(scope.accountId)) await drop(ports, scope, { force: true });
         else return;
         removed++;
       });
