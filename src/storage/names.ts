@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { unavailable } from "../errors.js";
 import { FIRST_MODEL_VERSION, inModelVersion } from "../memory/ports/model-version.js";
-import type { Listed, Named, Names, Recent, Scope } from "../memory/ports/names.js";
+import {
+  type Listed,
+  lostName,
+  type Named,
+  type Names,
+  type Recent,
+  type Scope,
+} from "../memory/ports/names.js";
 import type { Records } from "./records.js";
 
 /** The name of a log, whose id is that of its namespace. */
@@ -20,6 +27,9 @@ export class StoredNames implements Names {
 
   /** Finds a name's log or creates one; concurrent calls all get the same log. */
   async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
+    // What is there needs no write.
+    const found = await this.find(scope);
+    if (found !== undefined) return found;
     const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
     return (await this.names.findOrInsert({ id: idOf(scope), logId })).logId;
   }
@@ -37,13 +47,20 @@ export class StoredNames implements Names {
     return found && scopeIn(found.id);
   }
 
-  async list({ accountId, after, prefix = "", limit }: Listed): Promise<Named[]> {
+  async list({ after, limit, ...which }: Listed): Promise<Named[]> {
+    const { accountId, prefix = "", onLost = unreadable } = which;
     const beginning = accountId && idOf({ accountId, namespace: prefix });
     const found = await this.names.list({ limit, after: after && idOf(after), prefix: beginning });
-    return found.map((name) => {
-      if ("lost" in name) throw unavailable("the database could not be read", new Error("a name is damaged"));
-      return { scope: scopeIn(name.id), logId: name.logId };
-    });
+    const named: Named[] = [];
+    for (const name of found) {
+      if ("lost" in name) onLost(scopeIn(name.id));
+      else named.push({ scope: scopeIn(name.id), logId: name.logId });
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < limit || named.length === limit) return named;
+    // Those in the place of damaged ones.
+    const more = await this.list({ ...which, after: scopeIn(last.id), limit: limit - named.length });
+    return [...named, ...more];
   }
 }
 
@@ -68,6 +85,10 @@ export class StoredRecent implements Recent {
   forget(scope: Scope): Promise<void> {
     return this.uses.remove({ id: idOf(scope) });
   }
+}
+
+function unreadable(scope: Scope): never {
+  throw unavailable("the database could not be read", lostName(scope));
 }
 
 /** Makes a namespace's id: `<account>:<namespace>`; account ids have no colon. */

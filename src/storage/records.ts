@@ -17,7 +17,7 @@ export interface Records<R extends { readonly id: string }> {
   find(id: string): Promise<R | undefined>;
   /** Finds the record that has a value in the field that has an index. */
   findBy(field: keyof R & string, value: string): Promise<R | undefined>;
-  /** Finds the record with an id, unless it has expired by a time, or inserts one. */
+  /** Finds the record with an id, unless it has expired by a time, or inserts one. What it returns survives a crash. */
   findOrInsert(record: R, nowMs?: number): Promise<R>;
   /** Sets fields of a record, if it has others as stated; true if it did. */
   update(where: Where<R> & Pick<R, "id">, set: Partial<R>): Promise<boolean>;

@@ -19,7 +19,7 @@ afterEach(() => service.close());
 
 type Append = Domain["namespaces"]["append"];
 
-/** Makes a function that stores the same batch in a domain that appends in this way, and one that tells the charges. */
+/** Makes a function that stores the same batch in a domain that appends in this way, and ones that tell its costs. */
 function storing(append: (original: Append) => Append) {
   const { ports, namespaces } = service.domain();
   let charged = 0;
@@ -33,14 +33,21 @@ function storing(append: (original: Append) => Append) {
     },
   };
   const idempotency = new Idempotency({ ...service.storage, clock: systemClock });
+  let looks = 0;
+  const names = withChanges(ports.names, {
+    find: (scope) => {
+      looks++;
+      return ports.names.find(scope);
+    },
+  });
   const failing = withChanges(namespaces, { append: append((...given) => namespaces.append(...given)) });
   const memories = Array.from({ length: MEMORIES }, (_, i) => ({ text: `text ${i}` }));
   const store = (given: object = {}) =>
     storeBatch(
-      { ...ports, namespaces: failing, quota, idempotency },
+      { ...ports, names, namespaces: failing, quota, idempotency },
       { caller: CALLER, namespace: "a", memories, ...given },
     );
-  return { store, charged: () => charged };
+  return { store, charged: () => charged, looks: () => looks };
 }
 
 /** Stores a batch in a domain whose nth append fails; answers what was charged, too. */
@@ -52,6 +59,14 @@ async function storeWithFailure(nth: number) {
   });
   return { answer: store(), charged };
 }
+
+it("is answered again after a few looks at its namespace, not some for each memory", async () => {
+  const { store, looks } = storing((append) => append);
+  const { results } = await store({ idempotencyKey: "k" });
+  const before = looks();
+  expect(await store({ idempotencyKey: "k" })).toEqual({ results, replayed: true });
+  expect(looks() - before).toBeLessThan(10);
+});
 
 describe("a batch that fails on the way", () => {
   it("answers what it has stored, and which memories it has not", async () => {

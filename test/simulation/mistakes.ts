@@ -59,7 +59,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "whoever asks joins the look at the log that is under way",
-    seed: 52,
+    seed: 179,
     changes: [
       [
         "concurrency/coalesce.ts",
@@ -167,7 +167,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 119,
+    seed: 393,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {

@@ -3,7 +3,7 @@ import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
 import type { LogErasure } from "../ports/erasures.js";
-import type { Scope } from "../ports/names.js";
+import { lostName, type Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
@@ -64,9 +64,17 @@ function notEmpty(size: number): MemoryError {
   });
 }
 
-/** Drops and erases all namespaces of an account; returns how many memories they held. */
+/**
+ * Drops and erases all namespaces of an account; returns how many memories they held.
+ *
+ * @throws MemoryError `unavailable` if the record of one is damaged; all others are dropped by then.
+ */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
-  const names = allNames(ports.names, { accountId });
+  let lost: Scope | undefined;
+  const onLost = (scope: Scope) => {
+    lost = scope;
+  };
+  const names = allNames(ports.names, { accountId, onLost });
   let dropped = 0;
   const dropSome = async () => {
     for await (const { scope } of names) {
@@ -75,5 +83,6 @@ export async function dropAll(ports: ErasurePorts, accountId: string): Promise<n
     }
   };
   await Promise.all(Array.from({ length: DROPPING_MAX }, dropSome));
+  if (lost !== undefined) throw lostName(lost);
   return dropped;
 }

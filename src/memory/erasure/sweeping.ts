@@ -5,7 +5,7 @@ import { LogEndedError, type Replica } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
 import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import type { Scope } from "../ports/names.js";
+import { lostName, type Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
 import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
@@ -142,7 +142,7 @@ export async function discardOrphans({
 /** Logs in which work may be unavailable in one sweep before it is given up: the database may be away. */
 const UNAVAILABLE_LOGS_MAX = 8;
 
-/** Work in several logs: a failure in one must not block the others. */
+/** Work in several logs, or for several accounts: a failure in one must not block the others. */
 class WorkInLogs {
   readonly #failures = new Map<string, unknown>();
   #unavailable = 0;
@@ -150,18 +150,18 @@ class WorkInLogs {
   constructor(private readonly stopping: AbortSignal | undefined) {}
 
   /**
-   * Runs work in a log, unless other work has failed there; returns whether it is done.
+   * Runs work in a log or for an account, by its id, unless other work has failed there; returns whether it is done.
    *
    * @throws the reason of `stopping`, once that is aborted.
    */
-  async run(logId: string, work: () => Promise<unknown>): Promise<boolean> {
+  async run(id: string, work: () => Promise<unknown>): Promise<boolean> {
     this.stopping?.throwIfAborted();
-    if (this.#failures.has(logId)) return false;
+    if (this.#failures.has(id)) return false;
     try {
       await work();
       return true;
     } catch (error) {
-      this.#failures.set(logId, error);
+      this.#failures.set(id, error);
       if (isUnavailable(error) && ++this.#unavailable === UNAVAILABLE_LOGS_MAX) throw error;
       return false;
     }
@@ -194,7 +194,9 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
     const some = await secondaryIndexes.expired({ untilMs, after, limit: LIST_MANY });
     const scopes = new Map<string, Scope | undefined>();
-    for (const { logId } of some) if (!scopes.has(logId)) scopes.set(logId, await names.scopeOf(logId));
+    for (const logId of new Set(some.map((each) => each.logId))) {
+      await logs.run(logId, async () => scopes.set(logId, await names.scopeOf(logId)));
+    }
     for (const each of some) {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
@@ -223,20 +225,31 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
 export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
   let after: Scope | undefined;
   return async () => {
-    const named = await ports.names.list({ after, limit: NAMES_MAX });
+    let lost: Scope | undefined;
+    const onLost = (scope: Scope) => {
+      lost = scope;
+    };
+    const named = await ports.names.list({ after, limit: NAMES_MAX, onLost });
+    const logs = new WorkInLogs(ports.stopping);
     const closed = new Set<string>();
     for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
-      if (await ports.isClosed(accountId)) closed.add(accountId);
+      await logs.run(accountId, async () => {
+        if (await ports.isClosed(accountId)) closed.add(accountId);
+      });
     }
     let removed = 0;
     for (const { scope, logId } of named) {
-      const entry = (await ports.log.last(logId))?.entry;
-      if (entry !== undefined && isEnd(entry)) await completeEnd(ports, { scope, logId, end: entry });
-      else if (closed.has(scope.accountId)) await drop(ports, scope, { force: true });
-      else continue;
-      removed++;
+      await logs.run(logId, async () => {
+        const entry = (await ports.log.last(logId))?.entry;
+        if (entry !== undefined && isEnd(entry)) await completeEnd(ports, { scope, logId, end: entry });
+        else if (closed.has(scope.accountId)) await drop(ports, scope, { force: true });
+        else return;
+        removed++;
+      });
     }
     after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
+    logs.end();
+    if (lost !== undefined) throw lostName(lost);
     return removed;
   };
 }

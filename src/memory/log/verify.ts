@@ -1,5 +1,6 @@
 import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
+import { lostName, type Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -41,7 +42,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const unfinished = pending.length;
   const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, recall, unfinished, problems };
   const named = new Set<string>();
-  for await (const { logId } of allNames(ports.names)) named.add(logId);
+  const onLost = (scope: Scope) => problems.push(lostName(scope).message);
+  for await (const { logId } of allNames(ports.names, { onLost })) named.add(logId);
   for await (const logId of allLogIds(ports.log)) {
     await new LogVerifier(ports, logId, verified).run({ pending, isNamed: named.has(logId) });
   }

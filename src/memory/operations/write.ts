@@ -244,6 +244,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       },
       isWhole: ({ numbers }) => numbers.size === items.length,
     });
+    const written = new Map<Item<A>, Changed>();
     await mapSome(items, LOOKING_MAX, async (item) => {
       const { id } = item;
       const sequence = found?.numbers.get(id);
@@ -252,10 +253,22 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       if (!entry && known.includes(item)) this.#results.set(id, { error: deletedSince() });
       if (!entry) return;
       this.#free.add(id);
+      if (item.needsEmbedding) return;
       // The memory's last version may be another operation's.
-      const value = { logId: found.logId, existing: { ...entry, opId: id } as Changed["existing"] };
-      if (!item.needsEmbedding) await this.#note(item, { status: "fulfilled", value }, undefined);
+      written.set(item, { logId: found.logId, existing: { ...entry, opId: id } as Changed["existing"] });
     });
+    if (written.size === 0) return;
+    // All at once: a batch has hundreds.
+    const living = await this.#findLiving([...written.values()].map(({ existing }) => existing));
+    await mapSome([...written], LOOKING_MAX, ([item, value]) =>
+      this.#note(item, { status: "fulfilled", value }, { living }),
+    );
+  }
+
+  /** Finds those of some entries' memories that the namespace has now. */
+  #findLiving(entries: readonly Changed["existing"][]): Promise<ReadonlyMap<string, unknown>> {
+    const ids = [...new Set(entries.map(memoryIdOf))];
+    return findInNamespace(this.ports, this.batch.scope, { ids, what: "head" });
   }
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */
@@ -414,7 +427,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     } finally {
       for (const item of group) {
         const outcome = settled.get(item.id);
-        if (outcome !== undefined) await this.#note(item, outcome, made.get(item.id));
+        if (outcome !== undefined) await this.#note(item, outcome, { made: made.get(item.id) });
       }
     }
   }
@@ -422,18 +435,18 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   async #note(
     item: Item<A>,
     outcome: PromiseSettledResult<Changed>,
-    made: Stored | undefined,
+    { made, living }: { made?: Stored | undefined; living?: ReadonlyMap<string, unknown> },
   ): Promise<void> {
     const { id, text } = item;
     try {
       if (outcome.status === "rejected") throw outcome.reason;
       const { logId, existing } = outcome.value;
-      const { opId, replaces, id: memoryId = "" } = existing as Partial<Stored>;
+      const { opId, replaces } = existing as Partial<Stored>;
       // An earlier attempt has written it, and it may have been deleted since: nobody must believe that it exists. Or
       // only this log has lost it, which has moved.
       if (this.#free.has(id) || (this.attempt !== undefined && existing.op === "erased")) {
-        const asked = { ids: [memoryId], what: "head" } as const;
-        if ((await findInNamespace(this.ports, this.batch.scope, asked)).size === 0) throw deletedSince();
+        const present = living ?? (await this.#findLiving([existing]));
+        if (!present.has(memoryIdOf(existing))) throw deletedSince();
       }
       if (opId === id && replaces !== undefined)
         await eraseEntry(this.ports, { logIds: [logId], sequence: replaces });
@@ -460,6 +473,10 @@ function noting(entry: Stored | Conditional, note: (entry: Stored) => void): Sto
     return decision;
   };
   return { ...entry, decide };
+}
+
+function memoryIdOf(existing: Changed["existing"]): string {
+  return (existing as Partial<Stored>).id ?? "";
 }
 
 /** True if the log has what this attempt made. Another one, which slept, has paid for an entry with another time. */

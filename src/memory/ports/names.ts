@@ -1,3 +1,4 @@
+import { type MemoryError, unavailable } from "../../errors.js";
 import type { ModelVersion } from "./model-version.js";
 
 /** A namespace of an account: names are unique within an account. */
@@ -34,7 +35,8 @@ export interface Names {
 
   /**
    * Lists living namespaces, after the given one: of all accounts, in a fixed order, or of one in the order of their
-   * names' bytes, all or those whose names begin with `prefix`. It reads no other names.
+   * names' bytes, all or those whose names begin with `prefix`. It reads no other names. It lists fewer than `limit` only
+   * if no more follow.
    */
   list(request: Listed): Promise<Named[]>;
 }
@@ -45,6 +47,13 @@ export interface Listed {
   readonly prefix?: string | undefined;
   readonly after?: Scope | undefined;
   readonly limit: number;
+  /** Called for each name whose record is damaged, which is left out; without it, one such fails the list. */
+  readonly onLost?: ((scope: Scope) => void) | undefined;
+}
+
+/** The error of a name whose record is damaged, so that nobody knows its log; for the operator. */
+export function lostName({ accountId, namespace }: Scope): MemoryError {
+  return unavailable(`the record of the namespace ${namespace} of the account ${accountId} is damaged`);
 }
 
 /** A namespace and its living log. */

@@ -41,19 +41,13 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
     });
   }
 
-  async findOrInsert(record: R, nowMs = 0): Promise<R> {
-    const find = () => {
-      const existing = this.#get(record.id);
-      return existing === undefined || this.#isExpired(existing, nowMs) ? undefined : existing;
-    };
-    // What is there needs no write.
-    const found = reading(find);
-    if (found !== undefined) return found;
+  findOrInsert(record: R, nowMs = 0): Promise<R> {
     return durably(this.#records, () => {
       this.#removeExpired(record.id, nowMs);
-      const existing = find();
-      if (existing === undefined) this.#write(record.id, record);
-      return existing ?? record;
+      const existing = this.#get(record.id);
+      if (existing !== undefined && !this.#isExpired(existing, nowMs)) return existing;
+      this.#write(record.id, record);
+      return record;
     });
   }
 
