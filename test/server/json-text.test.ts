@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { RecallRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { shown } from "../../src/errors.js";
+import { readValue } from "../../src/server/json.js";
 import { parseLossless, reading } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
 
@@ -137,4 +139,10 @@ describe("what is not JSON", () => {
   ])("is named with its place: %.40s", (text, message) => {
     expect(() => parseLossless(text)).toThrow(expect.objectContaining({ field: "body", message }));
   });
+});
+
+it("a choice that is none is told only what one may mean", () => {
+  expect(() => readValue(RecallRequestSchema, { mode: "hybrid" })).toThrow(
+    "mode is none of COSINE, HYBRID; did you mean HYBRID?",
+  );
 });
