@@ -42,13 +42,26 @@ export function textOf(bytes: Uint8Array, what = "body"): string {
   }
 }
 
-function parsed(text: string, what: string): unknown {
+function parsed(text: string, what: string, isWhole = false): unknown {
   try {
     return parseJson(text);
   } catch {
+    if (text.trim() === "") throw invalid(what, "is empty; send a JSON object");
     // The parser's own message quotes the text.
-    throw invalid(what, text.trim() === "" ? "is empty; send a JSON object" : "is not JSON");
+    throw invalid(what, `is not JSON${isWhole && text.length < LONG_BYTES ? whereFrom(text) : ""}`);
   }
+}
+
+/** A token of JSON with the space before it; a comma before a closing bracket, which is JavaScript's, is none. */
+const TOKEN = /\s*(?:[[\]{}:]|,(?!\s*[\]}])|"(?:[^"\\\n\r\t]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)/y;
+
+/** Says where the first word begins that is none of JSON, such as `NaN` or a text in single quotes. */
+function whereFrom(text: string): string {
+  let end = 0;
+  TOKEN.lastIndex = 0;
+  while (TOKEN.test(text)) end = TOKEN.lastIndex;
+  const rest = text.slice(end).trimStart();
+  return rest === "" ? "" : ` from character ${text.length - rest.length + 1} on`;
 }
 
 /** Size from which a body is decoded in steps. */
@@ -165,7 +178,7 @@ function* parsing(
     copied = end;
     yield;
   }
-  const value = parsed(rest + text.slice(copied), what) as object | null;
+  const value = parsed(rest + text.slice(copied), what, parts.length === 0) as object | null;
   if (parts.length === 0) return value;
   for (const list of Object.values(value ?? {})) {
     if (!Array.isArray(list)) continue;

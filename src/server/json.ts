@@ -197,9 +197,9 @@ function choiceIn(choice: DescEnum, value: unknown, name: string): number {
   if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
   const chosen = choice.values.find((each) => each.name === value);
   if (chosen !== undefined) return chosen.number;
-  const names = choice.values.map((each) => each.name);
   // The first one is "unspecified", which nobody means.
-  throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names.slice(1))}`);
+  const names = choice.values.slice(1).map((each) => each.name);
+  throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names)}`);
 }
 
 function within(path: string, name: string): string {

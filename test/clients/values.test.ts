@@ -54,6 +54,11 @@ describe("a value that JSON cannot write", () => {
     expect(script.requests).toHaveLength(0);
   });
 
+  test("is refused with what to do: a -0 as the server does, which JSON itself could write", async () => {
+    await expect(store(-0)).rejects.toThrow("metadata.v is -0, which would come back as 0; send 0");
+    await expect(store(1n)).rejects.toThrow("send it as a string or leave it out");
+  });
+
   const metadata = metadataOf(1n);
   const calls: Record<string, [() => Promise<unknown>, field: string]> = {
     storeBatch: [

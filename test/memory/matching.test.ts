@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { matchingIn } from "../../src/memory/operations/matching.js";
+import { matchingIn, parseTargets } from "../../src/memory/operations/matching.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { aMemory } from "../contract/samples.js";
 
@@ -26,4 +26,8 @@ it("memories are compared with the largest filter in slices, between which other
   look();
   expect(matching.map(({ sequence }) => sequence)).toEqual([6]);
   expect(longestMs / (performance.now() - startMs)).toBeLessThan(1 / 2);
+});
+
+it("a change of nothing says that it could have ids or a filter", () => {
+  expect(() => parseTargets({ ids: [] })).toThrow("ids is missing, and so is filter");
 });

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { RecallRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { shown } from "../../src/errors.js";
+import { readValue } from "../../src/server/json.js";
 import { parseLossless, reading } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
 
@@ -120,4 +122,27 @@ it("of a name of a megabyte no more is looked at than an error may repeat", () =
   expect(Math.max(...looked)).toBeLessThan(2_000);
   expect(shown("\u{1F600}".repeat(70))).toBe("?".repeat(64));
   expect(shown(`rcl_${"a".repeat(2_000)}`)).toBe("rcl_…");
+});
+
+describe("what is not JSON", () => {
+  it.each([
+    ['{"n":NaN}', "body is not JSON from character 6 on"],
+    ['{"a":[1,-Infinity]}', "body is not JSON from character 9 on"],
+    ['{"a":"NaN, \\" None",  "b": None}', "body is not JSON from character 28 on"],
+    ["{'a':1}", "body is not JSON from character 2 on"],
+    ['{"a":1 ,\n }', "body is not JSON from character 8 on"],
+    ['{"a":[1,]}', "body is not JSON from character 8 on"],
+    ['{"a":"one\ntwo"}', "body is not JSON from character 6 on"],
+    ['{"a":1', "body is not JSON"],
+    [`{"a":"${"x".repeat(70_000)}",}`, "body is not JSON"],
+    [" ", "body is empty; send a JSON object"],
+  ])("is named with its place: %.40s", (text, message) => {
+    expect(() => parseLossless(text)).toThrow(expect.objectContaining({ field: "body", message }));
+  });
+});
+
+it("a choice that is none is told only what one may mean", () => {
+  expect(() => readValue(RecallRequestSchema, { mode: "hybrid" })).toThrow(
+    "mode is none of COSINE, HYBRID; did you mean HYBRID?",
+  );
 });

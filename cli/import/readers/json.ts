@@ -35,16 +35,32 @@ export function literalOf(value: unknown): string | undefined {
   return typeof literal === "string" ? literal : undefined;
 }
 
-/** Finds a number in a value that no double holds. It goes through any depth without recursion. */
-export function lostIn(value: unknown): string | undefined {
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
+/** A value, and how it is reached. */
+interface Step {
+  readonly value: unknown;
+  readonly key: string | number;
+  readonly above?: Step;
+}
+
+/** Finds a number in a value that no double holds, and its path. It goes through any depth without recursion. */
+export function lostIn(value: unknown) {
+  const left: Step[] = [{ value, key: "" }];
+  for (let step = left.pop(); step !== undefined; step = left.pop()) {
+    const { value: next } = step;
     const literal = literalOf(next);
-    if (literal !== undefined) return literal;
-    if (typeof next === "object" && next !== null) for (const inner of Object.values(next)) left.push(inner);
+    if (literal !== undefined) return { literal, path: pathTo(step) };
+    if (typeof next !== "object" || next === null) continue;
+    for (const [key, inner] of Object.entries(next)) {
+      left.push({ value: inner, key: Array.isArray(next) ? Number(key) : key, above: step });
+    }
   }
   return undefined;
+}
+
+function pathTo(last: Step): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let step = last; step.above !== undefined; step = step.above) keys.push(step.key);
+  return keys.reverse();
 }
 
 /** Writes a value as JSON, with the digits of each number as they were. @throws RangeError if it is too deep */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { shownPath } from "../../../src/errors.js";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/metadata.js";
 import { type Imported, OtherFormatError, type Problem, type Read } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseForeignJson } from "./json.js";
@@ -145,7 +146,10 @@ export function checked({ sourceId, place, text, metadata, expireTime, eventTime
   if (text === undefined) return skip(sourceId, place, "it has no text");
   const lost = lostIn(metadata);
   if (lost !== undefined)
-    return refusal(part, `it has the number ${lost.slice(0, 32)}, which would not come back`);
+    return refusal(
+      part,
+      `${shownPath(["metadata", ...lost.path])} is ${lost.literal.slice(0, 32)}, which would not come back`,
+    );
   const own = objectOf(metadata ?? {});
   if (own === undefined) return refusal(part, "its metadata is not an object");
   return { ...part, text, metadata: own, expireTime, eventTime };

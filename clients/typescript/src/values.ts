@@ -49,7 +49,7 @@ function asJson(value: unknown, place: Place): unknown {
 
 function checkNumber(value: number, place: Place): void {
   if (!Number.isFinite(value)) throw refused(place, String(value));
-  if (Object.is(value, -0)) throw refused(place, "-0");
+  if (Object.is(value, -0)) throw refused(place, "-0", "would come back as 0; send 0");
 }
 
 function checkInside(value: object, { path, within }: Place): void {
@@ -82,8 +82,10 @@ function nameOf(value: object): string {
   return (value.constructor as { name?: string } | undefined)?.name || "object of a class";
 }
 
-function refused({ path }: Place, what: string): RecalldError {
+const UNWRITABLE = "JSON cannot write; send it as a string or leave it out";
+
+function refused({ path }: Place, what: string, why = UNWRITABLE): RecalldError {
   const field = path === "" ? "request" : path;
-  const message = `${field} is ${what}, which JSON cannot write; send it as a string or leave it out`;
+  const message = `${field} is ${what}, which ${why}`;
   return new RecalldError("invalid_argument", message, { field });
 }

@@ -28,6 +28,7 @@ export function parseTargets({
   dryRun = false,
 }: Pick<ChangingRequest, "ids" | "filter" | "dryRun">) {
   if (given === undefined) {
+    if (ids.length === 0) throw invalid("ids", "is missing, and so is filter");
     if (dryRun) throw invalid("dry_run", "is for a filter; it cannot be used with ids");
     return { ids: parseMemoryIds(ids), filter: undefined };
   }

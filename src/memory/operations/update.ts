@@ -100,7 +100,8 @@ function parseChanges(
   const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
   const { text: changesText, expiry: changesExpiry, eventTime: changesEvent } = mask;
   if (!changesText && !changesExpiry && !changesEvent && mask.metadata.length === 0) {
-    throw invalid("update_mask", "names nothing to update");
+    const changes = "text, metadata, expire_time, ttl or event_time";
+    throw invalid("update_mask", `names nothing to update; give ${changes}`);
   }
   // The part alone must keep the bounds, so that it is refused before anything is read.
   parseMetadata(request.metadata);

@@ -8,7 +8,7 @@ export function parseMetadata(json: string): JsonObject | undefined | string {
     const value = parseForeignJson(json);
     const lost = lostIn(value);
     // The server would get another number, and could not tell.
-    if (lost !== undefined) return `The number ${lost} would come back as another: put it in quotes`;
+    if (lost !== undefined) return `The number ${lost.literal} would come back as another: put it in quotes`;
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? (value as JsonObject) : "It must be an object: {…}";
   } catch (error) {
