@@ -4868,7 +4868,7 @@ export const openapi: Record<string, unknown> = {
     "/livez": {
       "get": {
         "operationId": "livez",
-        "summary": "Whether the process runs",
+        "summary": "Whether the process can go on",
         "security": [],
         "responses": {
           "200": {
@@ -4888,6 +4888,27 @@ export const openapi: Record<string, unknown> = {
                 },
                 "example": {
                   "status": "ok"
+                }
+              }
+            }
+          },
+          "503": {
+            "description": "not ok",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "required": [
+                    "status"
+                  ],
+                  "properties": {
+                    "status": {
+                      "type": "string"
+                    }
+                  }
+                },
+                "example": {
+                  "status": "not ok"
                 }
               }
             }

@@ -267,9 +267,9 @@ const PROBES: Record<string, Schema> = {
   "/livez": {
     get: {
       operationId: "livez",
-      summary: "Whether the process runs",
+      summary: "Whether the process can go on",
       security: [],
-      responses: { 200: status("ok") },
+      responses: { 200: status("ok"), 503: status("not ok") },
     },
   },
   "/readyz": {

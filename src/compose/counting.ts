@@ -5,6 +5,7 @@ import { openUsageCounter } from "../accounts/usage.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { ChargeOutcome } from "../observability/metrics.js";
+import { isPanic } from "../storage/local/durably.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
 import { type Context, warn } from "./context.js";
@@ -50,6 +51,7 @@ export function openCounting(context: Context, storage: Storage) {
       );
     telemetry.metrics?.storageAvailable.set(away ? 0 : 1);
     readiness.setAway("database", away);
+    if (isPanic(trouble)) readiness.alive = false;
   });
   closers.push(() => watch.close());
   const watched = { accounts: watch.watched(accounts), grants: watch.watched(storage.grants) };

@@ -10,7 +10,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export interface MetricsOptions {
   readonly exposition: { readonly type: string; read(): Promise<string> };
   readonly logger: FastifyBaseLogger;
-  readonly readiness: Pick<Readiness, "now">;
+  readonly readiness: Pick<Readiness, "alive" | "now">;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +107,20 @@ describe("pulling a model", () => {
     await pull();
     await expectFiles(folder, FILES);
     expect((await manifest()).commit).toBe(COMMIT);
+  });
+
+  it("names a file that could not be written, though the model loads from memory", async () => {
+    const { folder, hub, pull } = await setUp();
+    hub.disturb = ({ path }) => {
+      if (path.endsWith(WEIGHTS)) rmSync(join(folder, "tokenizer.json"), { force: true });
+      return false;
+    };
+    await expect(pull()).rejects.toThrow(
+      `could not be downloaded from ${hub.url}: tokenizer.json has not come`,
+    );
+    hub.disturb = () => false;
+    await pull();
+    await expectFiles(folder, FILES);
   });
 
   it("asks only for what the folder lacks, and leaves the rest as it is", async () => {

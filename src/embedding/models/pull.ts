@@ -59,13 +59,15 @@ export async function pullModel(place: ModelPlace, folder: string): Promise<void
     await removeAbandoned(folder);
     const lacking = new Set(await missingFiles(folder));
     const manifest = await pullDescription({ model, hub, folder, signal });
-    let loads = true;
-    await load({ ...place, hub, progress }, manifest).catch(async (error) => {
-      // If all files have come, what loads the model says why it does not load.
-      if ((await missingFiles(folder)).length > 0) throw error;
-      loads = false;
-    });
-    await note(folder, { manifest, lacking, loads });
+    const failed = await load({ ...place, hub, progress }, manifest).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // Transformers.js goes on without a file that it could not write.
+    const [lost] = await missingFiles(folder);
+    if (lost !== undefined) throw failed ?? new Error(`${lost} has not come`);
+    // If all files have come, what loads the model says why it does not load.
+    await note(folder, { manifest, lacking, loads: failed === undefined });
   } catch (error) {
     signal?.throwIfAborted();
     throw refusal(error, { model, folder, hub });

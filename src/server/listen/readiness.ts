@@ -6,6 +6,8 @@ type Needed = "database" | "embedding server";
 
 /** State of whether this process should be sent calls; read by `/readyz` and gRPC health. It emits `change`. */
 export class Readiness extends EventEmitter {
+  /** False once calls are never answered again unless the process is started again; read by `/livez`. */
+  alive = true;
   #started = false;
   readonly #away = new Set<Needed>();
   #withdrawn = false;
@@ -57,11 +59,18 @@ export class Readiness extends EventEmitter {
 /** Paths of probes: an orchestrator restarts a process whose probes wait too long. */
 export const PROBE_PATHS: readonly string[] = ["/livez", "/readyz"];
 
-/** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
-export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
+/** Serves the probes: `/livez` says whether the process should go on, `/readyz` whether it should be sent calls. */
+export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "alive" | "now">): void {
   // Many balancers ask by HEAD. Node leaves the body out there.
   const method = ["GET", "HEAD"];
-  app.route({ method, url: "/livez", handler: async () => ({ status: "ok" }) });
+  app.route({
+    method,
+    url: "/livez",
+    handler: async (_request, reply) => {
+      const { alive } = readiness;
+      return reply.code(alive ? 200 : 503).send({ status: alive ? "ok" : "not ok" });
+    },
+  });
   app.route({
     method,
     url: "/readyz",

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { Database } from "lmdb";
-import { type MemoryError, notWritable, unavailable } from "../../errors.js";
+import { MemoryError, messageOf, notWritable, unavailable } from "../../errors.js";
 import { TookTooLongError, within } from "../within.js";
 import { expectRoom, ROOM_BYTES } from "./file.js";
 
@@ -89,6 +89,11 @@ export function reading<T>(action: () => T): T {
 function unread(error: unknown): MemoryError {
   const cause = error instanceof SyntaxError ? new Error("a record is damaged") : error;
   return unavailable("the database could not be read", cause);
+}
+
+/** True if LMDB refuses everything until its file is opened again, because a write of the file's header has failed. */
+export function isPanic(error: unknown): boolean {
+  return error instanceof MemoryError && messageOf(error.cause).includes("MDB_PANIC");
 }
 
 /** True if an error is LMDB's, by its number. */
