@@ -17,13 +17,18 @@ export class IterationTime {
   }
 }
 
-/** Turns of callers that wait for an iteration of the event loop: of their owners in turn, of one owner in their order. */
+/**
+ * Turns of callers that wait for an iteration of the event loop: of their owners in turn. Of one owner, those who ask for
+ * little go on in turn with those who ask for much: a call from behind a router does not wait for all connections that
+ * a neighbour floods, and no large request waits for all small ones. Those who ask for about as much go on in their
+ * order.
+ */
 export class Turns {
   /**
-   * Who waits, by owner; the owner whose turn is next stands first. Each has an immediate that lets the next one go on,
-   * and which finds nobody if it was withdrawn.
+   * Who waits, by owner and by the size of what is asked for, of which each level has twice the one before; what is
+   * next stands first. Each has an immediate that lets the next one go on, and which finds nobody if it was withdrawn.
    */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, Map<number, Set<() => void>>>();
   readonly #time: IterationTime;
 
   /** @param msMax time that those who wait have together in one iteration; with 0, one goes on in each */
@@ -36,16 +41,18 @@ export class Turns {
    * begin within some milliseconds: connections are served in between, however many wait, and short pieces of work do
    * not take an iteration each, which is long when thousands of connections have something to say.
    */
-  wait(owner = ""): Promise<void> {
-    return new Promise((resolve) => void this.ask(owner, resolve));
+  wait(owner = "", size = 0): Promise<void> {
+    return new Promise((resolve) => void this.ask(owner, size, resolve));
   }
 
   /** Waits likewise, and calls a function then. The one that it returns withdraws from the turns. */
-  ask(owner: string, goOn: () => void): () => void {
-    const own = this.#waiting.get(owner) ?? new Set();
-    this.#waiting.set(owner, own.add(goOn));
+  ask(owner: string, size: number, goOn: () => void): () => void {
+    const level = 32 - Math.clz32(size);
+    const levels = this.#waiting.get(owner) ?? new Map<number, Set<() => void>>();
+    const waiting = levels.get(level) ?? new Set();
+    this.#waiting.set(owner, levels.set(level, waiting.add(goOn)));
     setImmediate(this.#goOn);
-    return () => own.delete(goOn);
+    return () => waiting.delete(goOn);
   }
 
   readonly #goOn = (): void => {
@@ -53,17 +60,30 @@ export class Turns {
       setImmediate(this.#goOn);
       return;
     }
-    // Who has just gone on may wait again already, but behind those who have not.
-    for (const [owner, own] of this.#waiting) {
-      this.#waiting.delete(owner);
-      const [goOn] = own;
-      if (goOn === undefined) continue;
-      own.delete(goOn);
-      if (own.size > 0) this.#waiting.set(owner, own);
-      goOn();
-      break;
-    }
+    takeInTurn(this.#waiting, (levels) => takeInTurn(levels, takeFirst))?.();
   };
+}
+
+/** Takes something from the first queue that has something. That one stands last then; empty ones are removed. */
+function takeInTurn<Key, Queue extends { size: number }, Taken>(
+  queues: Map<Key, Queue>,
+  take: (queue: Queue) => Taken | undefined,
+): Taken | undefined {
+  for (const [key, queue] of queues) {
+    queues.delete(key);
+    const taken = take(queue);
+    if (queue.size > 0) queues.set(key, queue);
+    if (taken !== undefined) return taken;
+  }
+  return undefined;
+}
+
+function takeFirst<T>(queue: Set<T>): T | undefined {
+  for (const first of queue) {
+    queue.delete(first);
+    return first;
+  }
+  return undefined;
 }
 
 /** Turns of the work that calls do. What is brief does not wait behind the slices of what is long. */

@@ -88,6 +88,23 @@ test("a connection waits for one of those that a stranger floods, and not for al
   expect(floods).toBeLessThan(20);
 });
 
+test("a request waits for few of those that its own address floods", async () => {
+  let floods = 0;
+  for (let i = 0; i < 100; i++) {
+    const socket = socketOf();
+    flood(socket, () => {
+      floods += 1;
+      work(1);
+    });
+    socket.push(LONG);
+  }
+  const socket = socketOf();
+  const done = new Promise<void>((resolve) => flood(socket, () => resolve()));
+  socket.push(Buffer.from("GET / HTTP/1.1"));
+  await done;
+  expect(floods).toBeLessThan(20);
+});
+
 test("a connection that has closed waits for no turn, which would hold all that it had asked for", async () => {
   const socket = socketOf();
   flood(socket, () => work(1));

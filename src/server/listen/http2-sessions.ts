@@ -184,8 +184,9 @@ export class Http2Sessions {
   #pauseAll(): void {
     for (const session of this.#read) {
       handleOf(session)?.readStop();
-      const { owner } = this.#sessions.get(session) as OpenSession;
-      void this.#turns.wait(owner).then(() => {
+      if (session.destroyed) continue;
+      const { owner, readBytes } = this.#sessions.get(session) as OpenSession;
+      void this.#turns.wait(owner, session.socket.bytesRead - readBytes).then(() => {
         if (session.destroyed || isEnding(session)) return;
         // Meanwhile, other sessions of its address may have sent too much.
         if (!this.admits(owner)) return endSession(session);

@@ -208,7 +208,7 @@ export class OnePortServer extends Server {
    * It listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
    */
   #readHead(socket: Socket, isEnough: (head: Buffer) => boolean, goOn: (head: Buffer) => unknown): void {
-    let head: Buffer = Buffer.alloc(0);
+    let head: Buffer | undefined;
     const giveUp = () => socket.destroy();
     let late: NodeJS.Immediate | undefined;
     const timer = setTimeout(() => {
@@ -224,7 +224,7 @@ export class OnePortServer extends Server {
       socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
     };
     const onData = (chunk: Buffer) => {
-      head = Buffer.concat([head, chunk]);
+      head = head === undefined ? chunk : Buffer.concat([head, chunk]);
       if (!isEnough(head)) return;
       stop();
       socket.pause();

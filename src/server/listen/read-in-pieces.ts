@@ -13,8 +13,8 @@ const PIECES_MS_MAX = 0.25;
 const ITERATION_MS_MAX = 3;
 
 /**
- * Turns of connections, of their owners in turn: of thousands that a stranger floods, others wait for one. They are beside
- * those of calls: a call does not wait for what others send.
+ * Turns of connections, of their owners in turn: of thousands that a stranger floods, others wait for one. So do those at
+ * the stranger's own address that send less. They are beside those of calls: a call does not wait for what others send.
  */
 const turns = new Turns(2);
 
@@ -36,7 +36,7 @@ export function readInPieces(
   let turn: "none" | "awaited" | "there" = "none";
   const wait = () => {
     turn = "awaited";
-    const withdraw = turns.ask(owner, () => {
+    const withdraw = turns.ask(owner, socket.readableLength, () => {
       socket.off("close", withdraw);
       turn = "there";
       socket.resume();
