@@ -187,6 +187,9 @@ export class LogIndex implements Index {
   }
 
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
+    // Segments that overlap would show some memories twice, and merged, lose others.
+    if ((rows[0]?.sequence as number) <= this.#upto)
+      throw new Error("memories are added in the order of the log");
     this.isRestored = true;
     const { files } = this.options;
     if (applied.sequence > files.applied.sequence) files.applied = applied;

@@ -43,3 +43,11 @@ describe("an index that is emptied", () => {
     }
   });
 });
+
+test("an index refuses memories that are not behind those that it has", async () => {
+  const index = anIndex();
+  await index.add(rowsOf(1, 10), markOf(10));
+  await expect(index.add(rowsOf(10, 3), markOf(12))).rejects.toThrow("in the order of the log");
+  await index.add(rowsOf(11, 3), markOf(13));
+  expect(index.size).toBe(13);
+});
