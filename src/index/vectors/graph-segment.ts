@@ -148,9 +148,13 @@ export class GraphSegment implements Filed {
     }
   }
 
-  /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
-  expansionFor(count: number): number {
-    return Math.min(count + Math.min(this.removed, count), this.rows);
+  /**
+   * Numbers of vectors to ask for to find `count`, the second if the first finds too few. Removed ones may be among
+   * them: as zeros they are nearer than all that points away from the query.
+   */
+  expansionsFor(count: number): number[] {
+    const { removed, rows } = this;
+    return [Math.min(removed, count), removed].map((more) => Math.min(count + more, rows));
   }
 
   /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */

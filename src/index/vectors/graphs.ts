@@ -47,7 +47,7 @@ export interface Found {
 }
 
 /** Part of a segment that a search of several graphs needs. */
-export type Searchable = Pick<GraphSegment, "rows" | "vectors" | "expansionFor" | "collect" | "search">;
+export type Searchable = Pick<GraphSegment, "rows" | "vectors" | "expansionsFor" | "collect" | "search">;
 
 /** A search of several graphs. */
 export interface GraphSearch {
@@ -108,7 +108,7 @@ export async function searchGraphs(search: GraphSearch): Promise<Found> {
 
 /**
  * Finds the `count` nearest vectors of all segments by comparing all, which misses none; undefined if the graphs are to
- * be searched, because the vectors are still to be read into memory, which this begins, or so many were removed.
+ * be searched, because the vectors are still to be read into memory, which this begins, or too many are wanted or removed.
  */
 export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] | undefined> {
   const { segments, vector, count } = search;
@@ -117,10 +117,12 @@ export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] 
   const query = quantize(vector).numbers;
   const timeSlice = new TimeSlice();
   for (const [i, segment] of segments.entries()) {
-    const [compact, asked] = [read[i], segment.expansionFor(count)];
-    const isShown = (sequence: number) => !segment.gone.has(sequence);
+    const compact = read[i];
     if (compact === undefined) return undefined;
-    if (!offerNearest(nearest, segment, { compact, query, count, asked, isShown })) return undefined;
+    const isShown = (sequence: number) => !segment.gone.has(sequence);
+    const offer = (asked: number) =>
+      offerNearest(nearest, segment, { compact, query, count, asked, isShown });
+    if (!segment.expansionsFor(count).some(offer)) return undefined;
     await timeSlice.endIfOver();
   }
   return exactlyIn(segments, vector, nearest);
@@ -187,14 +189,17 @@ async function searchEach(
   const timeSlice = new TimeSlice();
   for (const each of graphs) {
     const { segment, expansion } = each;
-    const matches = await segment.search(vector, segment.expansionFor(expansion));
-    const found: Hit[] = [];
-    segment.collect(matches, count, found);
-    each.hits = among === undefined ? found : found.filter(({ sequence }) => among.has(sequence));
-    const { keys, distances } = matches;
-    // The last ones found do not count, because the graph may have missed others that are as near.
-    const place = Math.max(0, Math.floor(distances.length / MARGIN) - 1);
-    each.frontier = keys.length >= segment.rows ? Number.NEGATIVE_INFINITY : 1 - (distances[place] ?? 2);
+    for (const asked of segment.expansionsFor(expansion)) {
+      const matches = await segment.search(vector, asked);
+      const found: Hit[] = [];
+      segment.collect(matches, count, found);
+      each.hits = among === undefined ? found : found.filter(({ sequence }) => among.has(sequence));
+      const { keys, distances } = matches;
+      // The last ones found do not count, because the graph may have missed others that are as near.
+      const place = Math.max(0, Math.floor(distances.length / MARGIN) - 1);
+      each.frontier = keys.length >= segment.rows ? Number.NEGATIVE_INFINITY : 1 - (distances[place] ?? 2);
+      if (among !== undefined || found.length >= Math.min(expansion, count, segment.vectors)) break;
+    }
     await timeSlice.endIfOver();
   }
 }

@@ -27,7 +27,7 @@ function exact(first: number, similarities: readonly number[], gone = new Set<nu
     },
     rows: sorted.length,
     vectors: sorted.length - gone.size,
-    expansionFor: (count) => Math.min(count + Math.min(gone.size, count), sorted.length),
+    expansionsFor: (count) => [Math.min(count + Math.min(gone.size, count), sorted.length)],
     collect: ({ keys, distances }, count, hits) => {
       const living = [...Array.from(keys).entries()].filter(([, key]) => !gone.has(Number(key)));
       for (const [i, key] of living.slice(0, count)) {

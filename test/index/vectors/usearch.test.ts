@@ -71,6 +71,28 @@ describe("an index by USearch", () => {
     expect(onLost).toHaveBeenCalled();
   });
 
+  it.each([0, undefined])(
+    "finds all that are left of many, though removed ones, as zeros, are nearer than they (comparing %s bytes)",
+    async (comparedBytesMax) => {
+      const random = seeded(8);
+      // All point away from the query. A share of no core keeps the segment from being built anew.
+      const vectors = Array.from({ length: 800 }, () =>
+        Float32Array.from({ length: DIMENSIONS }, () => -1 - random()),
+      );
+      const { index } = open(newFolder(), { comparedBytesMax, sealingShare: 0 });
+      await index.add(vectors.map((vector, i) => ({ sequence: i + 1, vectors: [vector] })));
+      await index.settled();
+      await index.remove(Array.from({ length: 740 }, (_, i) => i + 1));
+      const vector = new Float32Array(DIMENSIONS).fill(1);
+      for (const limit of [10, 50, 60]) {
+        // The first search may begin to read the vectors that the next one compares.
+        for (let i = 0; i < 2; i++, await wait(20)) {
+          expect(await index.search({ vector, limit, spare: 0 })).toHaveLength(limit);
+        }
+      }
+    },
+  );
+
   it("finds nothing while it is empty", async () => {
     const { index } = open();
     expect(await index.search({ vector: queries[0] as Float32Array, limit: 5 })).toEqual([]);
