@@ -71,7 +71,7 @@ describe("an index by USearch", () => {
     expect(onLost).toHaveBeenCalled();
   });
 
-  it.each([0, undefined])(
+  it.each([0, 2 ** 20])(
     "finds all that are left of many, though removed ones, as zeros, are nearer than they (comparing %s bytes)",
     async (comparedBytesMax) => {
       const random = seeded(8);
