@@ -203,6 +203,7 @@ const CONNECTIONS: readonly Row[] = [
     "The session is ended, and new ones are reset",
   ],
   ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
+  ["Those that come at once, with those that are reset", count(port.streamsMax), "Refused before any work"],
   ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "The client waits"],
 ];
 

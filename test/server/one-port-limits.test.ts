@@ -194,7 +194,7 @@ describe("the limits of one port", () => {
 
   it("calls that many sessions send together are taken of one session after another, and all answered", async () => {
     let [inThis, most] = [0, 0];
-    const port = await serve({}, (_request, response) => {
+    const port = await serve({ streamsMax: 10 }, (_request, response) => {
       for (const endMs = performance.now() + 4; performance.now() < endMs; );
       most = Math.max(most, ++inThis);
       setImmediate(() => {
@@ -209,6 +209,30 @@ describe("the limits of one port", () => {
     expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
     // What one has sent is read in one go.
     expect(most).toBeLessThanOrEqual(10 + 1);
+  });
+
+  it("of calls that a session opens behind its resets of others, few are begun together and the rest refused", async () => {
+    let [inThis, most] = [0, 0];
+    const port = await serve({ streamsMax: 10 }, () => {
+      for (const endMs = performance.now() + 1; performance.now() < endMs; );
+      most = Math.max(most, ++inThis);
+      setImmediate(() => {
+        inThis = 0;
+      });
+    });
+    const socket = raw(port);
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
+    await once(socket, "data");
+    const cancel = Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]);
+    const calls = Array.from({ length: 100 }, (_, n) => 2 * n + 1).flatMap((id) => [
+      frame(1, { flags: 5, id, payload: Buffer.from("828684" + "010178", "hex") }),
+      frame(3, { flags: 0, id, payload: cancel }),
+    ]);
+    socket.write(Buffer.concat(calls));
+    await until(() => most > 0 && counts.http2Streams.used === 0);
+    // Three begin before the time of an iteration is over.
+    expect(most).toBeLessThanOrEqual(3 + 1 + 10);
+    expect(socket.closed).toBe(false);
   });
 
   it("a session that has made many calls may send no more frames for nothing later", async () => {

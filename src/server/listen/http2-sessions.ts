@@ -57,6 +57,8 @@ interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
   opened: boolean;
+  /** Streams that it has opened in this iteration of the event loop once its time was over. */
+  lateStreams: number;
   /** Bytes that it has sent, of which some were worth something, up to the last look for overhead. */
   readBytes: number;
   usefulBytes: number;
@@ -102,6 +104,7 @@ export class Http2Sessions {
     const open: OpenSession = {
       streams: new Set(),
       opened: false,
+      lateStreams: 0,
       readBytes: 0,
       usefulBytes: 0,
       headerBytes: 0,
@@ -129,12 +132,13 @@ export class Http2Sessions {
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
-    if (this.#time.isOver()) this.#pauseAll();
+    if (this.#time.isOver()) this.#noteLate(open);
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
     open.headerBytes += HEADER_BYTES_FREE;
-    if (stream.closed || isEnding(session) || !http2Streams.tryTake(owner)) {
+    const isTooLate = open.lateStreams > this.limits.streamsMax;
+    if (stream.closed || isTooLate || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
       // Later, because Node is in the middle of reading now.
       setImmediate(() => (stream.closed ? stream.destroy() : stream.close(constants.NGHTTP2_REFUSED_STREAM)));
@@ -175,6 +179,20 @@ export class Http2Sessions {
   /** Ends what `close` leaves running for the last streams. */
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /**
+   * Counts a stream of what Node has read already, and lets it read no more. A read of 64 KiB may hold five hundred
+   * calls that the client has each reset before it opened the next, so never more than it may run are open. Served up
+   * to their resets they would take half a second. A client that resets none has sent no more than it may run.
+   */
+  #noteLate(open: OpenSession): void {
+    this.#pauseAll();
+    open.lateStreams += 1;
+    if (open.lateStreams > 1) return;
+    setImmediate(() => {
+      open.lateStreams = 0;
+    });
   }
 
   /**
