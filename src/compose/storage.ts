@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
@@ -46,6 +47,7 @@ export async function ownIndexFiles(
       closers.push(await claim({ dataDir, answer }));
     }
     await eraseUnreadable(indexFolder(dataDir));
+    for (const folder of FOLDERS_OF_BEFORE) await rm(join(dataDir, folder), { recursive: true, force: true });
   } catch (error) {
     if (error instanceof MemoryError)
       throw new MemoryError(error.code, `${error.message}; give each replica a DATA_DIR of its own`);
@@ -54,6 +56,8 @@ export async function ownIndexFiles(
 }
 
 const indexFolder = (dataDir: string) => join(dataDir, "index");
+/** Index files of an earlier version: they may hold what is deleted later. */
+const FOLDERS_OF_BEFORE = ["snapshots", "vectors", "words"];
 
 /** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
 export function openIndexFiles(
