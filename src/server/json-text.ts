@@ -55,7 +55,7 @@ function parsed(text: string, what: string, isWhole = false): unknown {
 /** A token of JSON with the space before it; a comma before a closing bracket, which is JavaScript's, is none. */
 const TOKEN = /\s*(?:[[\]{}:]|,(?!\s*[\]}])|"(?:[^"\\\n\r\t]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)/y;
 
-/** Says where the first word begins that is none of JSON, such as `NaN` or a text in single quotes. */
+/** Place of the first word that JSON does not have, such as `NaN` or a text in single quotes, as an error names it. */
 function whereFrom(text: string): string {
   let end = 0;
   TOKEN.lastIndex = 0;

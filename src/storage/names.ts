@@ -27,7 +27,7 @@ export class StoredNames implements Names {
 
   /** Finds a name's log or creates one; concurrent calls all get the same log. */
   async create(scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> {
-    // What is there needs no write.
+    // An existing name is only read: inserting would wait for the disk.
     const found = await this.find(scope);
     if (found !== undefined) return found;
     const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);

@@ -7,7 +7,7 @@ import { mergeNodes } from "./merge.js";
 /** Bytes of the objects of a part, without its arrays' elements. */
 const PART_BYTES = 2_048;
 
-/** What a merge reads of a part. */
+/** The arrays of a part that merging reads. */
 export interface FieldLists extends Nodes {
   /** Milliseconds since 1970. */
   readonly created: Float64Array;

@@ -7,7 +7,7 @@ const SLICE = 8192;
 /** Everything that a part is. Its terms are words, in the order of their hashes; a posting's note is a place in `WEIGHTS`. */
 export interface WordArrays extends Inverted, WordLists {}
 
-/** What a merge reads of a part. */
+/** The arrays of a part that merging reads. */
 export interface WordLists extends Lists {
   /** Hash of each word, ascending. The entry of a word that no living row has repeats the hash before it. */
   readonly hashes: Float64Array;

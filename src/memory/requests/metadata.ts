@@ -1,6 +1,6 @@
 import { count, invalid, shownPath } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
-import { bytesOf, expectWellFormed } from "./text.js";
+import { bytesOf, notWellFormed } from "./text.js";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -57,14 +57,14 @@ export function isSame(a: Json, b: Json): boolean {
 /** Refuses what would not come back as it was sent, and names it by its path. */
 function check(value: Json, path: (string | number)[]): void {
   if (typeof value === "number") checkNumber(value, path);
-  if (typeof value === "string" && !value.isWellFormed()) expectWellFormed(shownPath(path), value);
+  if (typeof value === "string" && !value.isWellFormed()) throw notWellFormed(shownPath(path));
   if (typeof value !== "object" || value === null) return;
   if (path.length > METADATA_DEPTH_MAX) {
     throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
   }
   for (const [key, inner] of Object.entries(value)) {
     path.push(Array.isArray(value) ? Number(key) : key);
-    if (!key.isWellFormed()) expectWellFormed(shownPath(path), key);
+    if (!key.isWellFormed()) throw notWellFormed(shownPath(path));
     check(inner, path);
     path.pop();
   }

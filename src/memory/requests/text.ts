@@ -1,4 +1,4 @@
-import { count, invalid } from "../../errors.js";
+import { count, invalid, type MemoryError } from "../../errors.js";
 
 export const TEXT_BYTES_MAX = 65_536;
 
@@ -23,5 +23,9 @@ export function checkString(field: string, value: string, bytesMax: number): voi
 }
 
 export function expectWellFormed(field: string, value: string): void {
-  if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  if (!value.isWellFormed()) throw notWellFormed(field);
+}
+
+export function notWellFormed(field: string): MemoryError {
+  return invalid(field, "is not well-formed Unicode (a lone surrogate)");
 }
