@@ -36,11 +36,13 @@ import {
   SMALL_BYTES_MAX,
   SMALL_MEMORY_BYTES_MAX,
 } from "../src/server/call.js";
-import { HEADER_BYTES_FREE, OVERHEAD_RATE, RESETS_RATE } from "../src/server/listen/http2-sessions.js";
+import { HEADER_BYTES_FREE, RESETS_RATE } from "../src/server/listen/http2-sessions.js";
 import { KEYLESS_RATE, PROBES_RATE } from "../src/server/listen/keyless.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../src/server/listen/one-port-limits.js";
 import { CHUNK_BYTES_MIN, CHUNKS_MAX } from "../src/server/listen/open-requests.js";
+import { OVERHEAD_RATE } from "../src/server/listen/overhead.js";
 import { REFUSALS_RATE } from "../src/server/listen/refusals.js";
+import { RECORD_TIMES } from "../src/server/listen/tls.js";
 import { LOOP_DELAY_MS_MAX } from "../src/server/load.js";
 import { DOCUMENT_FETCHES_MAX } from "../src/server/oauth/clients.js";
 import { FILES_MAX } from "../src/server/portal/portal.js";
@@ -201,6 +203,14 @@ const CONNECTIONS: readonly Row[] = [
     `HTTP/2 bytes of an address beside bodies and ${bytes(HEADER_BYTES_FREE)} of headers a call`,
     rateOf(OVERHEAD_RATE),
     "The session is ended, and new ones are reset",
+  ],
+  [
+    "TLS bytes of an address beside twice what they say",
+    rateOf({
+      perSecond: OVERHEAD_RATE.perSecond / RECORD_TIMES,
+      burst: OVERHEAD_RATE.burst / RECORD_TIMES,
+    }),
+    "The connection is closed, and new ones are",
   ],
   ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
   ["Those that come at once, with those that are reset", count(port.streamsMax), "Refused before any work"],

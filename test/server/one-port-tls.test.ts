@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { setImmediate as immediate } from "node:timers/promises";
 import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
-import { readHello } from "../../src/server/listen/tls.js";
+import { Overhead } from "../../src/server/listen/overhead.js";
+import { joinWaiting, readHello, TlsRecords } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import {
   ask2,
@@ -50,6 +52,70 @@ async function hello(): Promise<Buffer> {
   for (const each of [client, socket, server]) "destroy" in each ? each.destroy() : each.close();
   return bytes;
 }
+
+describe("a connection whose records say next to nothing", () => {
+  it("holds a paused one's records as a few chunks, and hands on each byte once and in order", async () => {
+    const socket = new Readable({ read() {} });
+    joinWaiting(socket);
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk)).pause();
+    const sent = Buffer.from(Array.from({ length: 10_000 }, (_, i) => i % 251));
+    for (const byte of sent) socket.push(Buffer.of(byte));
+    socket.push(null);
+    expect(chunks).toEqual([]);
+    socket.resume();
+    await once(socket, "end");
+    expect(Buffer.concat(chunks)).toEqual(sent);
+    expect(chunks.length).toBeLessThan(300);
+  });
+
+  it("is ended after 256 KiB of them, and its address begins no other for ten seconds", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const cutOff = { first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 };
+    const records = new TlsRecords(cutOff);
+    onTestFinished(() => records.close());
+    const open = (owner: string) => {
+      const destroy = vi.fn();
+      const [wire, socket] = [{ bytesRead: 1_000 }, { bytesRead: 0, once: () => {}, destroy }];
+      records.watch(socket as unknown as Socket, { wire: wire as Socket, owner });
+      return { wire, socket, destroy };
+    };
+    const [stranger, large, other] = [open("stranger"), open("stranger"), open("other")];
+    large.wire.bytesRead += 50_000_000;
+    large.socket.bytesRead += 49_000_000;
+    stranger.wire.bytesRead += 200_000;
+    other.wire.bytesRead += 200_000;
+    vi.advanceTimersByTime(250);
+    expect(records.admits("stranger")).toBe(true);
+    stranger.wire.bytesRead += 200_000;
+    vi.advanceTimersByTime(250);
+    expect(stranger.destroy).toHaveBeenCalled();
+    expect(cutOff.request).toBe(1);
+    for (const { destroy } of [large, other]) expect(destroy).not.toHaveBeenCalled();
+    expect(records.admits("other")).toBe(true);
+    vi.advanceTimersByTime(9_000);
+    expect(records.admits("stranger")).toBe(false);
+    vi.advanceTimersByTime(1_500);
+    expect(records.admits("stranger")).toBe(true);
+  });
+
+  it("is told by the bytes of its records", async () => {
+    const port = await serve({ tls: tls() });
+    const socket = await raw(port, { ALPNProtocols: ["http/1.1"] });
+    const allows = vi.spyOn(Overhead.prototype, "allows").mockReturnValue(false);
+    onTestFinished(() => allows.mockRestore());
+    for (const character of REQUEST.slice(0, 20))
+      await new Promise((resolve) => socket.write(character, resolve));
+    await untilEnd(socket);
+    const [[owner, bytes]] = allows.mock.calls as [[string, number]];
+    expect(owner).toBe("127.0.0.1");
+    // A record of a byte has 22 more; those of the handshake do not count.
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThanOrEqual(4 * 20 * 21);
+    expect(counts.cutOff.request).toBe(1);
+  });
+});
 
 describe("the first message of a handshake", () => {
   it("is whole with its last byte, in one record or in several", async () => {

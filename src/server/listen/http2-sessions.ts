@@ -5,6 +5,7 @@ import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { IterationTime, Turns } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
+import { OVERHEAD_LOOK_MS, OVERHEAD_RATE, Overhead } from "./overhead.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**
@@ -16,14 +17,6 @@ export const RESETS_RATE: Rate = Object.freeze({ perSecond: 30, burst: 900 });
 /** Longest time for which no session begins: resets that were on their way together count no further. */
 const RESETS_MS_MAX = 10_000;
 
-/**
- * Rate of bytes that the sessions of an address may send for nothing: pings, settings, priorities, window updates, headers
- * beyond 4,096 bytes a call, and frames of a few bytes. Ten of such bytes cost as much as a microsecond,
- * and Node tells nothing of most.
- */
-export const OVERHEAD_RATE: Rate = Object.freeze({ perSecond: 262_144, burst: 1_048_576 });
-/** Time between two looks at what sessions have sent. */
-const OVERHEAD_LOOK_MS = 250;
 /** Bytes that a call may take for its headers before they count. Those that it does not take are not kept for later. */
 export const HEADER_BYTES_FREE = 4_096;
 /** Bytes of a body in one frame from which the frame is worth its head. */
@@ -33,8 +26,6 @@ const FRAME_HEAD_BYTES = 9;
 const WINDOW_BYTES = 65_535;
 /** Frames of fewer bytes between two looks after which a session is looked at at once, and ended. */
 const TINY_FRAMES_MAX = 4_096;
-/** Debt of an address whose session is ended: no other begins for ten seconds. */
-const OVERHEAD_DEBT = 10 * OVERHEAD_RATE.perSecond;
 
 // Node's other bounds stay as they are: 32 settings a frame, 10 pings of ours unanswered, 1000
 // acknowledgements of theirs queued.
@@ -78,7 +69,7 @@ export class Http2Sessions {
   readonly #turns = new Turns(0);
   readonly #time = new IterationTime(ITERATION_MS_MAX);
   readonly #resets = new Buckets(RESETS_RATE);
-  readonly #overhead = new Buckets(OVERHEAD_RATE);
+  readonly #overhead = new Overhead();
   readonly #timer = setInterval(() => {
     for (const [session, open] of this.#sessions) this.#countOverhead(session, open);
   }, OVERHEAD_LOOK_MS).unref();
@@ -91,7 +82,7 @@ export class Http2Sessions {
 
   /** True if the owner of a connection may begin a session on it. */
   admits(owner: string): boolean {
-    return this.#resets.waitMs(owner) <= 0 && this.#overhead.waitMs(owner) <= 0;
+    return this.#resets.waitMs(owner) <= 0 && this.#overhead.admits(owner);
   }
 
   /** Calls back at once, or in its turn if the time of this iteration of the event loop is over. */
@@ -225,10 +216,7 @@ export class Http2Sessions {
     const usefulBytes = Math.min(OVERHEAD_RATE.burst, Math.max(0, -overhead));
     Object.assign(open, { readBytes: bytesRead, usefulBytes, headerBytes: 0, tinyFrames: 0 });
     if (overhead <= 0 && !isFlood) return;
-    this.#overhead.take(open.owner, overhead);
-    const waitMs = this.#overhead.waitMs(open.owner);
-    if (!isFlood && waitMs <= 0) return;
-    this.#overhead.take(open.owner, Math.max(0, OVERHEAD_DEBT - (waitMs * OVERHEAD_RATE.perSecond) / 1_000));
+    if (this.#overhead.allows(open.owner, overhead, { isFlood })) return;
     this.counts.cutOff.request += 1;
     endSession(session);
   }

@@ -22,7 +22,7 @@ import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-por
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
 import { readInPieces } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
-import { readHello, type Tls } from "./tls.js";
+import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
@@ -58,6 +58,7 @@ export class OnePortServer extends Server {
   readonly #http2: Http2Server;
   /** Decrypts connections. It never listens: it is handed them. */
   readonly #tls: TlsServer | undefined;
+  readonly #records: TlsRecords;
   readonly #proxies: TrustedProxies;
   /** Connections whose protocol is not known yet, by the other side's address and port. */
   readonly #unopened = new Map<string, Socket>();
@@ -97,11 +98,13 @@ export class OnePortServer extends Server {
     this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
       if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
     });
+    this.#records = new TlsRecords(this.counts.cutOff);
     this.#tls = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
     const requests = new OpenRequests(limits, this.counts.cutOff);
     this.once("close", () => {
       requests.close();
+      this.#records.close();
       this.#sessions.stop();
     });
     // The handler refuses it in words; the answer of Node would have no body.
@@ -154,7 +157,13 @@ export class OnePortServer extends Server {
     const stop = follow?.((files) => server.setSecureContext(files));
     this.once("close", () => stop?.());
     // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
-    return server.on("secureConnection", (socket) => this.#sniff(socket));
+    return server.on("secureConnection", (socket) => {
+      const wire = this.#unopened.get(remoteOf(socket));
+      if (wire === undefined) return void socket.destroy();
+      joinWaiting(socket);
+      this.#records.watch(socket, { wire, owner: this.#proxies.ownerOf(socket) });
+      return this.#sniff(socket);
+    });
   }
 
   #take(socket: Socket): void {
@@ -182,9 +191,10 @@ export class OnePortServer extends Server {
   /** Decrypts a connection when its first message has arrived as a whole, and its turn has come. */
   #beginTls(socket: Socket, server: TlsServer): void {
     const tells = (head: Buffer) => readHello(head) !== undefined;
+    const owner = this.#proxies.ownerOf(socket);
     this.#readHead(socket, tells, async (head) => {
-      if (readHello(head) === "wrong") socket.destroy();
-      else await handshakes.wait(this.#proxies.ownerOf(socket));
+      if (readHello(head) === "wrong" || !this.#records.admits(owner)) socket.destroy();
+      else await handshakes.wait(owner);
       if (!socket.destroyed) server.emit("connection", socket);
     });
   }

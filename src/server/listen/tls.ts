@@ -1,9 +1,13 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type { FastifyBaseLogger } from "fastify";
 import { every } from "../../concurrency/every.js";
 import { failedPrecondition } from "../../errors.js";
+import type { ConnectionCounts } from "./one-port-limits.js";
+import { OVERHEAD_LOOK_MS, Overhead } from "./overhead.js";
 
 /** Time between two looks at the files, after which a renewed certificate is served. */
 export const RENEWAL_LOOK_MS = 5_000;
@@ -112,6 +116,84 @@ export function readHello(bytes: Buffer): "whole" | "wrong" | undefined {
     if (message.length - messageHeadBytes >= message.readUIntBE(1, 3)) return "whole";
   }
   return bytes.length > HELLO_MAX.bytes ? "wrong" : undefined;
+}
+
+/** Factor of the bytes of records that say next to nothing: OpenSSL takes so much longer for them than HTTP/2 for frames. */
+export const RECORD_TIMES = 4;
+
+interface OpenTls {
+  /** The connection that is decrypted, whose bytes are those of the records. */
+  readonly wire: Socket;
+  readonly owner: string;
+  /** What its records had more than what they said, and as much again, at the last look. */
+  seenBytes: number;
+}
+
+/**
+ * Ends TLS connections that send records of a few bytes, or that say nothing, such as changes of keys. Node tells nothing
+ * of them, and a megabyte of them holds the main thread for a third of a second.
+ */
+export class TlsRecords {
+  readonly #open = new Map<Socket, OpenTls>();
+  readonly #overhead = new Overhead();
+  readonly #timer = setInterval(() => this.#look(), OVERHEAD_LOOK_MS).unref();
+
+  constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
+
+  /** True if the owner of a connection may begin one. */
+  admits(owner: string): boolean {
+    return this.#overhead.admits(owner);
+  }
+
+  /** Watches a connection from the end of its handshake on. */
+  watch(socket: Socket, { wire, owner }: Pick<OpenTls, "wire" | "owner">): void {
+    this.#open.set(socket, { wire, owner, seenBytes: excessOf(socket, wire) });
+    socket.once("close", () => this.#open.delete(socket));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    for (const [socket, open] of this.#open) {
+      const bytes = excessOf(socket, open.wire);
+      // What large records have less counts for no later ones.
+      const more = Math.max(0, bytes - open.seenBytes);
+      open.seenBytes = bytes;
+      if (more === 0 || this.#overhead.allows(open.owner, RECORD_TIMES * more)) continue;
+      this.cutOff.request += 1;
+      socket.destroy();
+    }
+  }
+}
+
+function excessOf(socket: Socket, wire: Socket): number {
+  return wire.bytesRead - 2 * socket.bytesRead;
+}
+
+/** Chunks that a paused connection holds before they are joined. */
+const WAITING_CHUNKS_MAX = 256;
+
+/**
+ * Joins what a paused connection holds. Each record is a chunk of its own, and Node reads on until 16 KiB wait: in records
+ * of a byte they would take four megabytes, and a few hundred connections of a stranger all memory.
+ */
+export function joinWaiting(socket: Readable): void {
+  const push = socket.push.bind(socket);
+  let waiting = 0;
+  socket.push = (chunk, ...rest) => {
+    const isWanted = push(chunk, ...rest);
+    waiting = socket.isPaused() ? waiting + 1 : 0;
+    if (waiting < WAITING_CHUNKS_MAX || chunk === null) return isWanted;
+    waiting = 1;
+    const listeners = socket.listeners("data") as ((bytes: Buffer) => void)[];
+    // They would be given what is read here.
+    socket.removeAllListeners("data");
+    socket.unshift(socket.read());
+    for (const listener of listeners) socket.on("data", listener);
+    return isWanted;
+  };
 }
 
 function parse(otherwise: string, make: () => unknown): void {
