@@ -37,8 +37,13 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else end();
 }
 
-/** Resets calls of a session, each at once, until the server has ended it, which allows 900 at once, and 30 a second. */
+/**
+ * Resets calls of a session, each at once, until the server has ended it, which allows 900 at once, and 30 a second. No time
+ * passes until the test ends: on a busy machine it would allow the address its next session again.
+ */
 export async function resetUntilEnded(session: ClientHttp2Session): Promise<void> {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   for (let call = 0; call < 5_000 && !session.destroyed; call++) {
     const stream = session.request({ ":path": "/slow" });
     stream.on("error", () => {});
