@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { get, type IncomingMessage, type ServerResponse } from "node:http";
 import { type ClientHttp2Stream, constants, connect as http2Connect } from "node:http2";
-import { connect } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { connect, Socket } from "node:net";
+import { setImmediate as immediate } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
@@ -37,6 +38,30 @@ describe("the limits of one port", () => {
     const stream = session.request({ ":path": "/", ...long });
     await expect(once(stream, "close")).rejects.toThrow();
     expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  it("lets other work run between connections whose first bytes come at once", async () => {
+    const port = await serve();
+    const sockets = Array.from({ length: 60 }, () => raw(port));
+    await until(() => counts.connections.used === sockets.length);
+    let opened = 0;
+    // Node sets this of each connection that it opens.
+    const setTimeout = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (this: Socket) {
+      opened += 1;
+      for (const endMs = performance.now() + 1; performance.now() < endMs; );
+      return this;
+    });
+    onTestFinished(() => setTimeout.mockRestore());
+    for (const socket of sockets) socket.write("GET /");
+    // All have come when the next iteration of the event loop begins.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    let most = 0;
+    for (let before = 0; before < sockets.length; ) {
+      await immediate();
+      most = Math.max(most, opened - before);
+      before = opened;
+    }
+    expect(most).toBeLessThan(20);
   });
 
   it("connections beyond the limit are refused", async () => {

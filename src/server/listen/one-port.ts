@@ -20,7 +20,7 @@ import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { readInPieces } from "./read-in-pieces.js";
+import { inTurn, readInPieces } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
 
@@ -204,10 +204,12 @@ export class OnePortServer extends Server {
     // A lone "P" may become POST as well.
     const tells = (head: Buffer) => protocolOf(head) !== undefined;
     this.#readHead(socket, tells, (head) => {
-      if (protocolOf(head) === "http1") return this.#openHttp1(socket);
       // Nobody else listens to one of TLS while it waits.
       socket.on("error", () => socket.destroy());
-      return this.#sessions.begin(this.#proxies.ownerOf(socket), () => this.#openSession(socket));
+      const owner = this.#proxies.ownerOf(socket);
+      // Thousands may send their first bytes at once, and each takes a twentieth of a millisecond.
+      if (protocolOf(head) === "http1") inTurn(owner, () => this.#openHttp1(socket));
+      else this.#sessions.begin(owner, () => this.#openSession(socket));
     });
   }
 
@@ -245,6 +247,7 @@ export class OnePortServer extends Server {
   }
 
   #openHttp1(socket: Socket): void {
+    if (socket.destroyed) return;
     this.#unopened.delete(remoteOf(socket));
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);

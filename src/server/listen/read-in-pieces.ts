@@ -21,6 +21,12 @@ const turns = new Turns(2);
 /** Time of this iteration that all connections have together before they wait for turns. */
 const time = new IterationTime(ITERATION_MS_MAX);
 
+/** Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over. */
+export function inTurn(owner: string, goOn: () => void): void {
+  if (time.isOver()) turns.ask(owner, 0, goOn);
+  else goOn();
+}
+
 /**
  * Gives what an HTTP/1 connection sends to Node's parser in pieces, which take turns with other work. A read of 64 KiB
  * may hold 11,000 chunks of a body or 3,000 requests, and the parser would call back for each of them before anything
