@@ -5654,7 +5654,7 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "The fields of the results that are sent: `\"id,score\"`. All of them when left out; `id` in any case.",
-            "pattern": "^(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime)(,(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime))*$"
+            "pattern": "^(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime|event_?[tT]ime|before|after|namespace|query_?[iI]ndex)(,(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime|event_?[tT]ime|before|after|namespace|query_?[iI]ndex))*$"
           },
           "min_fit": {
             "type": [

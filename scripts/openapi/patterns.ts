@@ -1,4 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
+import { RecallResultSchema } from "../../gen/recalld/v1/memory_pb.js";
 
 // Spelled out: `\s` and `\p{…}` mean something else in each language's expressions.
 const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f";
@@ -9,10 +10,11 @@ const NOT_BLANK = `[^\\u0009-\\u000d${SPACE}]`;
 const WORD = `[^@${CONTROL}${SPACE}]+`;
 const TYPE_ID = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
-const RESULT_FIELD = [
-  "(id|text|score|metadata|created_?[aA]t|match|words|explanation",
-  "etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime)",
-].join("|");
+/** Either form of a field's name: `created_?[aA]t`. */
+const NAMES = RecallResultSchema.fields.map(({ name }) =>
+  name.replace(/_(\w)/g, (_, letter: string) => `_?[${letter}${letter.toUpperCase()}]`),
+);
+const RESULT_FIELD = `(${NAMES.join("|")})`;
 
 /** What the strings of requests must look like, where the contract's own options do not say it. */
 const PATTERNS: Record<string, string> = {

@@ -123,7 +123,9 @@ export function answerUnroutable(_error: Error, request: FastifyRequest, reply: 
 /** Responds to bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
 export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];
+  // The second happens to clients that count characters in place of bytes.
+  const unknown = "the request is not HTTP, or its body is longer than its Content-Length";
+  const [status, message] = UNREADABLE[error.code] ?? [400, unknown];
   const body = JSON.stringify(errorToJson(httpErrorOf(status, message), undefined));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

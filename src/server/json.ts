@@ -8,7 +8,13 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import {
+  DurationSchema,
+  FieldMaskSchema,
+  StructSchema,
+  TimestampSchema,
+  timestampFromMs,
+} from "@bufbuild/protobuf/wkt";
 import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
 import { invalid, shown } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
@@ -24,11 +30,15 @@ export const JSON_OPTIONS = {
   ignoreUnknownFields: false,
 } as const;
 
-/** Forms of the messages that JSON writes as a string; field masks have rules of their own. */
-const TEXTS: Readonly<Record<string, string>> = {
-  [TimestampSchema.typeName]: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
-  [DurationSchema.typeName]: 'a number of seconds like "3600s"',
-};
+/**
+ * Messages that JSON writes as a string: their form, and how it is read; undefined if it has another. Which of them are
+ * too long or too far away, the domain says, as of the binary form. Field masks have rules of their own.
+ */
+const TEXTS: Readonly<Record<string, readonly [form: string, read: (text: string) => Message | undefined]>> =
+  {
+    [TimestampSchema.typeName]: ["a time like 2030-01-31T12:00:00Z (RFC 3339)", timeIn],
+    [DurationSchema.typeName]: ['a number of seconds like "3600s"', lengthIn],
+  };
 
 /** Values of a message's fields, as `create` takes them. */
 type Fields = Record<string, unknown>;
@@ -156,7 +166,13 @@ function scalarIn(scalar: ScalarType, value: unknown, name: string): unknown {
 
 function messageIn(message: DescMessage, value: unknown, name: string): unknown {
   if (message.typeName === FieldMaskSchema.typeName) return maskIn(value, name);
-  if (message.typeName in TEXTS) return textIn(message, value, name);
+  const text = TEXTS[message.typeName];
+  if (text !== undefined) {
+    const [form, read] = text;
+    const found = read(scalarIn(ScalarType.STRING, value, name) as string);
+    if (found === undefined) throw invalid(name, `is not ${form}`);
+    return found;
+  }
   if (message.file.proto.package === "recalld.v1") return toEnd(fieldsIn(message, value, name));
   if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
   checkNesting(name, value, 1);
@@ -179,18 +195,19 @@ function pathOf(path: string): string {
   return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
 }
 
-/** Reads a message that JSON writes as a string. */
-function textIn(message: DescMessage, given: unknown, name: string): Message {
-  const value = scalarIn(ScalarType.STRING, given, name) as string;
-  const otherwise = `is not ${TEXTS[message.typeName]}`;
-  // Protobuf's decoder takes 30 February for a day of March.
-  if (message.typeName === TimestampSchema.typeName && parseInstant(value) === undefined)
-    throw invalid(name, otherwise);
-  try {
-    return fromJson(message, value);
-  } catch {
-    throw invalid(name, otherwise);
-  }
+function timeIn(text: string): Message | undefined {
+  const ms = parseInstant(text);
+  return ms === undefined ? undefined : timestampFromMs(ms);
+}
+
+function lengthIn(text: string): Message | undefined {
+  const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,9}))?s$/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const factor = sign === "-" ? -1 : 1;
+  return create(DurationSchema, {
+    seconds: BigInt(factor * Math.min(Number(whole), Number.MAX_SAFE_INTEGER)),
+    nanos: factor * Number(fraction.padEnd(9, "0")),
+  });
 }
 
 function choiceIn(choice: DescEnum, value: unknown, name: string): number {

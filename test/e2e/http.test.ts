@@ -136,6 +136,7 @@ describe("content types", () => {
     "application/x-www-form-urlencoded",
     "application/xml",
     "nonsense",
+    "application/json, application/json",
     "application/jsonx",
   ])("refuses %s on the plain paths and Connect's", async (type) => {
     for (const path of ["/store", "/recall", "/signup", STORE_RPC]) {
@@ -144,7 +145,11 @@ describe("content types", () => {
         headers: authorized({ "content-type": type }),
         body: JSON.stringify(MEMORY),
       };
-      expectError(await ask(path, init), { status: 415, code: "invalid_argument" });
+      const answer = await ask(path, init);
+      expectError(answer, { status: 415, code: "invalid_argument" });
+      expect(answer.body.message).toBe(
+        `content type ${type} is not served here; send Content-Type: application/json`,
+      );
     }
   });
 

@@ -20,3 +20,9 @@ it.each([
   expect(answer).toMatch(/\{"code":"\w+","message":"[^"]+"[,}]/);
   expect(answer).not.toContain("undefined");
 });
+
+it("a body that is longer than its Content-Length says is told so", async () => {
+  const body = JSON.stringify({ text: "Größe, in Zeichen gezählt", namespace: "n" });
+  const head = `POST /store HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  expect(await exchange(server.port, `${head}\r\n\r\n${body}`)).toMatch(/longer than its Content-Length/);
+});

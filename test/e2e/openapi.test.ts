@@ -207,6 +207,7 @@ describe("the server agrees with the document", () => {
     ["StoreBatch", { namespace: "n", memories: [{ text: "a", id: "b" }] }],
     ["StoreBatch", { namespace: "n", memories: Array(257).fill({ text: "a" }) }],
     ["Recall", { query: "a", namespace: "n", min_score: 0.5, fields: "id,created_at" }],
+    ["Recall", { query: "a", namespace: "n", fields: "event_time,before,after,namespace,queryIndex" }],
     ["Recall", { query: "a", namespace: "n", min_score: 1.5 }],
     ["Recall", { query: "a", namespace: "n", fields: "id,tags" }],
     ["Recall", { query: "a", namespace: "n", top_k: null }],

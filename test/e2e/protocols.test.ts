@@ -128,6 +128,12 @@ describe("Connect's GET", () => {
     },
   );
 
+  it.each(["text/plain", "application/grpc"])("takes a GET whose client names the type %s", async (type) => {
+    const headers = { authorization: `Bearer ${caller.key}`, "content-type": type };
+    const query = { encoding: "json", message: message() };
+    expect(await get(asking(query), headers)).toMatchObject({ status: 200 });
+  });
+
   it("is charged nothing, and in the log like any other call", async () => {
     const before = await caller.used();
     await get(asking({ encoding: "json", message: message() }));

@@ -48,6 +48,7 @@ describe("a key that comes twice", () => {
     ['{"m":[{},{"k":[{"k":0}],"k":1}]}', "m[1].k is given twice"],
     ['{"m":[{},{"k":{"a":1,"a":2}}]}', "m[1].k.a is given twice"],
     ['{"__proto__":1,"__proto__":1}', "__proto__ is given twice"],
+    ['{"filter":{"$or":[{"a":1,"a":2}]}}', "filter.$or[0].a is given twice"],
   ])("is named: %s", (text, message) => expect(check(text)).toThrow(message));
 });
 

@@ -57,6 +57,11 @@ const SINGLE: readonly Scenario[] = [
   refused("ttl of less than nothing", "ttl", { ttl: "-1s" }, { says: /positive/ }),
   refused("ttl beyond the year 9999", "ttl", { ttl: "315576000000s" }, { says: /9999/ }),
   refused("ttl without a unit", "ttl", { ttl: "60" }, jsonOnly),
+  // Of the second and third, Protobuf's own decoder reads what stands before the first s.
+  ...["s", "5s30m", "60seconds", "1e3s", "1.s", "0.0000000001s"].map((ttl) =>
+    refused(`ttl ${ttl}`, "ttl", { ttl }, { ...jsonOnly, says: /is not a number of seconds/ }),
+  ),
+  refused("ttl beyond all Durations", "ttl", { ttl: "315576000001s" }, { ...jsonOnly, says: /10,000 years/ }),
   refused(
     "both expire_time and ttl",
     "ttl",
@@ -82,6 +87,16 @@ const SINGLE: readonly Scenario[] = [
     "2016-02-30T00:00:00Z",
     "2016-03-05T24:00:00Z",
   ].map((event_time) => refused(`event_time ${event_time}`, "event_time", { event_time }, jsonOnly)),
+  taken("event_time in small letters", { event_time: "2016-03-05t09:30:00z" }, jsonOnly),
+  // RFC 3339 can write both.
+  ...["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"].map((event_time) =>
+    refused(
+      `event_time ${event_time}`,
+      "event_time",
+      { event_time },
+      { ...jsonOnly, says: /from the year 1 to the year 9999/ },
+    ),
+  ),
   refused("event_time a number", "event_time", { event_time: 1_457_170_200 }, jsonOnly),
 
   taken("supersedes nothing", { supersedes: [] }),

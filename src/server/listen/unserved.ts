@@ -2,6 +2,7 @@ import { METHODS } from "node:http";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { withoutKeys } from "../../errors.js";
 import { didYouMean } from "../../suggest.js";
+import { unsupported } from "../content-type.js";
 import { sendError } from "../errors.js";
 
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
@@ -31,6 +32,9 @@ export function shapeFastifyErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) app.log.error({ err: error, requestId: request.id }, "fault");
+    // Fastify itself refuses a type that has no slash, before a handler judges it.
+    if (status === 415)
+      return sendError(reply, status, unsupported(request.headers["content-type"] || "none"));
     return sendError(reply, status, status >= 500 ? "internal error" : "the request could not be read");
   });
   app.setNotFoundHandler((request, reply) => {

@@ -186,6 +186,8 @@ function requestOf(call: Call, { method }: UniversalHandler, bytesMax: number): 
   if (call.timeoutMs > TIMER_MS_MAX) for (const name of TIMEOUT_HEADERS) header.delete(name);
   const contextValues = createContextValues().set(callKey, call);
   const isGet = request.method === "GET";
+  // Some clients name a type on each request; of a GET it says nothing.
+  if (isGet) header.delete("content-type");
   const encoding = isGet ? encodingIn(url.searchParams) : encodingOf(header.get("content-type") ?? "");
   const body: Uint8Array[] = [];
   if (encoding !== undefined) {
