@@ -7,7 +7,8 @@ import {
   wipingStoredFiles,
 } from "../../src/memory/erasure/sweeping.js";
 import { tooLarge } from "../../src/memory/log/replica.js";
-import type { Erasure, LostErasure } from "../../src/memory/ports/erasures.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
+import type { Lost } from "../../src/memory/ports/records.js";
 
 /** Ports that have no more than a sweep asks them for. */
 function fake(ports: object): LeftoverPorts {
@@ -24,7 +25,7 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const ports = fake({
     exclusive: true,
     names: { list: none },
-    erasures: { pending },
+    erasures: { list: pending },
     indexes: { stored: none },
     secondaryIndexes: { unerased: none, expired: none },
     clock: { wallMs: () => 0 },
@@ -57,7 +58,7 @@ it("no kind of work waits for another that takes long, and each ends between two
     namespaces: { forget: () => {} },
     eraseCalls: async () => {},
     modelVersions: { refresh: async () => {}, pins: { logsAcrossModels: () => [] } },
-    erasures: { pending: async () => [erasure] },
+    erasures: { list: async () => [erasure] },
     indexes: { stored: async () => [] },
     secondaryIndexes: {
       unerased: async () => [],
@@ -224,7 +225,7 @@ it("files of a dropped log are discarded though another log cannot be read", asy
 
 it("finishes erasures behind a thousand that fail and one that is damaged, and reports a failure", async () => {
   const logs = [...Array.from({ length: 1_200 }, (_, i) => `stuck-${1_000 + i}`), "well"];
-  const erasures = new Map<string, Erasure | LostErasure>(
+  const erasures = new Map<string, Erasure | Lost>(
     logs.map((logId) => [
       logId,
       { id: logId, logId, scope: { accountId: "acc", namespace: "n" }, begunAtMs: 0 },
@@ -233,12 +234,12 @@ it("finishes erasures behind a thousand that fail and one that is damaged, and r
   erasures.set("a", { id: "a", lost: true });
   const ports = fake({
     erasures: {
-      pending: async (limit: number, after = "") =>
+      list: async ({ limit, after = "" }: { limit: number; after?: string }) =>
         [...erasures.values()]
           .filter(({ id }) => id > after)
           .sort((a, b) => (a.id < b.id ? -1 : 1))
           .slice(0, limit),
-      end: async (id: string) => void erasures.delete(id),
+      remove: async ({ id }: { id: string }) => void erasures.delete(id),
     },
     log: {
       last: async (logId: string) => {

@@ -266,12 +266,14 @@ export function claimsOf(db: Database, process: Client): Claims {
 /** Makes the erasures as one process sees them. */
 export function erasuresOf(db: Database, process: Client): Erasures {
   return {
-    begin: (erasure) =>
+    findOrInsert: (erasure) =>
       db.request(process, () => {
-        if (!db.erasures.has(erasure.id)) db.erasures.set(erasure.id, erasure);
+        const found = db.erasures.get(erasure.id) ?? erasure;
+        db.erasures.set(erasure.id, found);
+        return found;
       }),
-    end: (id) => db.request(process, () => void db.erasures.delete(id)),
-    pending: (limit, after = "") =>
+    remove: ({ id = "" }) => db.request(process, () => void db.erasures.delete(id)),
+    list: ({ limit, after = "" }) =>
       db.request(process, () => {
         const behind = [...db.erasures.values()].filter(({ id }) => id > after);
         return behind.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);

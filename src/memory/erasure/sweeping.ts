@@ -206,7 +206,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
         // Every process makes the same record.
         const id = `expiry:${baseOf(logId)}:${sequence}`;
         const erasure = { id, scope, logId, sequence, begunAtMs: clock.wallMs() };
-        await ports.erasures.begin(erasure);
+        await ports.erasures.findOrInsert(erasure);
         await finish(ports, erasure);
       };
       if (await logs.run(logId, erase)) erased++;
