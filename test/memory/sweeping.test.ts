@@ -104,7 +104,7 @@ it("files that are far behind lose what others deleted within a minute after the
       marksOf: async () => [{ sequence: 1, opId: "op" }],
       wipe: async (_: string, sequences: readonly number[]) => void wiped.push(...sequences),
     },
-    namespaces: { ifLogIsOpen: async () => false },
+    namespaces: { open: { logIds: [] }, ifLogIsOpen: async () => false },
     log: {
       read: async ({ logId, from, limit }: { logId: string; from: number; limit: number }) => {
         const end = logId === "long" ? last : 2;
@@ -147,6 +147,7 @@ it("files of one log lose what others delete though those of many others fail", 
       wipe: async (logId: string, sequences: readonly number[]) => void wiped.push([logId, sequences]),
     },
     namespaces: {
+      open: { logIds: [] },
       ifLogIsOpen: async (logId: string) => {
         if (logId !== "whole") throw new Error("its files cannot be read");
         return false;
@@ -168,7 +169,7 @@ it("files of an open index that is too large to apply its log lose what others d
       wipe: async (logId: string, sequences: readonly number[]) => void wiped.push([logId, sequences]),
     },
     namespaces: {
-      logIds: ["large"],
+      open: { logIds: ["large"] },
       ifLogIsOpen: async (_: string, work: (replica: unknown) => Promise<void>) => {
         const current = async () => {
           throw tooLarge();
@@ -193,7 +194,7 @@ it("files of a log that is not open wait for no index that is being built", asyn
       wipe: async (logId: string) => void wiped.push(logId),
     },
     namespaces: {
-      logIds: ["building"],
+      open: { logIds: ["building"] },
       ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
     },
     log: logOfDelete,
