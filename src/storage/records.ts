@@ -1,30 +1,6 @@
 import type { Grant, Grants, StoredGrant } from "../accounts/oauth/grants.js";
-import type { Claim, Claims, TakeOver } from "../memory/ports/claims.js";
 import type { Pinned, SystemRecords } from "../memory/ports/model-version.js";
 import type { Records } from "../memory/ports/records.js";
-
-export class StoredClaims implements Claims {
-  constructor(private readonly claims: Records<Claim>) {}
-
-  claim(claim: Claim): Promise<Claim> {
-    return this.claims.findOrInsert(claim, claim.claimedAtMs);
-  }
-
-  takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
-    return this.claims.update({ id, owner: from, answer: undefined }, { owner: to, ...changes });
-  }
-
-  async answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
-    if (await this.claims.update({ id, answer: undefined }, { owner, answer })) return true;
-    const existing = await this.claims.find(id);
-    // A claim that has expired meanwhile has no other answer either.
-    return existing === undefined || existing.owner === owner;
-  }
-
-  release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
-    return this.claims.remove({ id, owner });
-  }
-}
 
 /** A grant whose id is the hash of its code. */
 export type GrantRecord = Omit<StoredGrant, "codeHash"> & { readonly id: string };

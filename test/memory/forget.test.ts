@@ -632,7 +632,7 @@ describe("compacting the local database", () => {
       claimedAtMs: 1,
       expiresAtMs: 2e12,
     };
-    await claims.claim(claim);
+    await claims.findOrInsert(claim);
     await recent.touch(scopeOf("ä b"), 5);
     await systemRecords.pin({
       after: undefined,
