@@ -53,15 +53,15 @@ export type Reason = keyof typeof REASONS;
 
 interface ErrorOptions {
   /** Field of the request that is wrong, in the contract's snake_case. */
-  field?: string;
+  field?: string | undefined;
   /** Constant that programs can branch on. */
-  reason?: Reason;
+  reason?: Reason | undefined;
   /** The message without what it repeats of the request, `field` aside: records of calls keep this one. */
   recorded?: string | undefined;
   /** Values that belong to the reason, such as an id. */
   metadata?: Readonly<Record<string, string>>;
   /** Time that a caller should wait before it tries again. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /** Cause; logged, never sent. */
   cause?: unknown;
 }
@@ -191,12 +191,5 @@ export function errorOfItem(path: string, error: unknown): unknown {
   const [message, recorded] = [error.message, error.recorded].map((text) =>
     text.startsWith(inner) ? field + text.slice(inner.length) : text,
   ) as [string, string];
-  return new MemoryError(code, message, {
-    field,
-    recorded,
-    metadata,
-    cause,
-    ...(reason !== undefined && { reason }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  return new MemoryError(code, message, { field, recorded, metadata, cause, reason, retryAfterMs });
 }

@@ -43,7 +43,7 @@ export async function startServers(context: Context, options: ServersOptions) {
   });
   telemetry.watch({
     ready: () => readiness.now(),
-    held: () => memory.namespaces.measure(),
+    held: () => memory.namespaces.open.measure(),
     models: () => memory.modelVersions.models,
     embedding: () => longest(models),
     queueLimits: {

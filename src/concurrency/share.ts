@@ -52,7 +52,7 @@ export class Share {
   take(owner: string, units = 1, max?: number): void {
     if (this.tryTake(owner, units, max)) return;
     const { what, reason } = this.options;
-    const options = { ...(reason && { reason }), retryAfterMs: RETRY_MS };
+    const options = { reason, retryAfterMs: RETRY_MS };
     if (this.heldBy(owner) === 0)
       throw new MemoryError("unavailable", `the server has too many ${what} now`, options);
     throw new MemoryError("resource_exhausted", `this caller has as many ${what} as it may`, options);

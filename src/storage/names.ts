@@ -9,7 +9,7 @@ import {
   type Recent,
   type Scope,
 } from "../memory/ports/names.js";
-import type { Records } from "./records.js";
+import type { Records } from "../memory/ports/records.js";
 
 /** The name of a log, whose id is that of its namespace. */
 export interface NameRecord {

@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { keepAnswer } from "../../src/memory/idempotency/idempotency.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
 const HOUR_MS = 3_600_000;
+
+interface TakeOver extends Pick<Claim, "id" | "claimedAtMs" | "stored"> {
+  readonly from: string;
+  readonly to: string;
+}
 
 function aClaim(given: Partial<Claim> = {}): Claim {
   const claimedAtMs = Date.now();
@@ -22,7 +28,17 @@ function aClaim(given: Partial<Claim> = {}): Claim {
 export function claimsContract(name: string, make: MakeDatabase): void {
   describe(`claims: ${name}`, () => {
     const used = useDatabase(make);
-    const claims = () => used.storage.claims;
+    /** What idempotency does with claims. */
+    const claims = () => {
+      const { claims: records } = used.storage;
+      return {
+        claim: (claim: Claim) => records.findOrInsert(claim, claim.claimedAtMs),
+        takeOver: ({ id, from, to, ...set }: TakeOver) =>
+          records.update({ id, owner: from, answer: undefined }, { owner: to, ...set }),
+        answer: (request: Parameters<typeof keepAnswer>[1]) => keepAnswer(records, request),
+        release: ({ id, owner }: Pick<Claim, "id" | "owner">) => records.remove({ id, owner }),
+      };
+    };
     const claimed = async (given: Partial<Claim> = {}) => claims().claim(aClaim(given));
     /** Reads the current claim, as a late caller sees it. */
     const existing = ({ id }: Claim) => claims().claim(aClaim({ id, owner: "late" }));

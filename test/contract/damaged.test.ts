@@ -217,14 +217,18 @@ it("a damaged record of an erasure hides no other one", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "recalld-erasure-"));
   const erasure = { scope: aScope("a"), logId: "log", begunAtMs: 0 };
   const storage = await openLocal({ dataDir });
-  for (const id of ["a", "b", "c"]) await storage.erasures.begin({ id, ...erasure });
+  for (const id of ["a", "b", "c"]) await storage.erasures.findOrInsert({ id, ...erasure });
   await storage.close();
   const root = open({ path: join(dataDir, "recalld.mdb") });
   await root.openDB<Buffer>("erasures", { encoding: "binary" }).put("b", Buffer.from("{spoilt"));
   await root.close();
   const again = await openLocal({ dataDir });
   const lost = { id: "b", lost: true };
-  expect(await again.erasures.pending(9)).toEqual([{ id: "a", ...erasure }, lost, { id: "c", ...erasure }]);
+  expect(await again.erasures.list({ limit: 9 })).toEqual([
+    { id: "a", ...erasure },
+    lost,
+    { id: "c", ...erasure },
+  ]);
   await again.close();
   await rm(dataDir, { recursive: true });
 });

@@ -16,15 +16,15 @@ export function erasuresContract(name: string, make: MakeDatabase): void {
     it("keeps what was begun until it is ended, also when it is closed and opened again", async () => {
       const { logId: _, ...ofCalls } = anErasure("a");
       const begun = [anErasure("b", { sequence: 7 }), ofCalls, anErasure("c")];
-      for (const erasure of begun) await erasures().begin(erasure);
-      await erasures().end("c");
-      await erasures().end("never begun");
+      for (const erasure of begun) await erasures().findOrInsert(erasure);
+      await erasures().remove({ id: "c" });
+      await erasures().remove({ id: "never begun" });
       await used.reopen();
-      expect(await erasures().pending(10)).toEqual([begun[1], begun[0]]);
-      expect(await erasures().pending(1)).toEqual([begun[1]]);
-      expect(await erasures().pending(10, "a")).toEqual([begun[0]]);
-      for (const { id } of begun) await erasures().end(id);
-      expect(await erasures().pending(10)).toEqual([]);
+      expect(await erasures().list({ limit: 10 })).toEqual([begun[1], begun[0]]);
+      expect(await erasures().list({ limit: 1 })).toEqual([begun[1]]);
+      expect(await erasures().list({ limit: 10, after: "a" })).toEqual([begun[0]]);
+      for (const { id } of begun) await erasures().remove({ id });
+      expect(await erasures().list({ limit: 10 })).toEqual([]);
     });
   });
 }

@@ -63,12 +63,13 @@ it("an account's namespaces are dropped some at a time: their writes share waits
   for (let i = 0; i < 40; i++) {
     await ports.names.create({ accountId: caller.accountId, namespace: `n${i}` });
   }
-  const begin = ports.erasures.begin.bind(ports.erasures);
+  const begin = ports.erasures.findOrInsert.bind(ports.erasures);
   let [running, most] = [0, 0];
-  vi.spyOn(ports.erasures, "begin").mockImplementation(async (erasure) => {
+  vi.spyOn(ports.erasures, "findOrInsert").mockImplementation(async (erasure) => {
     most = Math.max(most, ++running);
-    await begin(erasure);
+    const begun = await begin(erasure);
     running--;
+    return begun;
   });
   expect(await close()).toBe(0);
   expect(most).toBeGreaterThan(4);

@@ -40,12 +40,12 @@ function beginning(begin: (nth: number) => void) {
   return {
     ...domain.ports,
     erasures: {
-      begin: async (erasure: Erasure) => {
+      findOrInsert: async (erasure: Erasure) => {
         begin(++nth);
-        await erasures.begin(erasure);
+        return erasures.findOrInsert(erasure);
       },
-      end: (id: string) => erasures.end(id),
-      pending: (limit: number) => erasures.pending(limit),
+      remove: (where: Partial<Erasure>) => erasures.remove(where),
+      list: (range: { limit: number }) => erasures.list(range),
     },
   };
 }
@@ -88,8 +88,8 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
   const [atA, atB] = [ids.length + 1, ids.length + 2];
   let begun = 0;
   const updating = beginning(() => {});
-  const { begin } = updating.erasures;
-  updating.erasures.begin = async (erasure) => {
+  const { findOrInsert } = updating.erasures;
+  updating.erasures.findOrInsert = async (erasure) => {
     if (begun++ === 0) {
       const versions = [
         { ...aMemory({ id: a.id, vectors, metadata: '{"kind":"own","n":"c"}' }), replaces: atA },
@@ -97,7 +97,7 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
       ];
       await log.append({ logId, from: ids.length + 3, entries: versions });
     }
-    await begin(erasure);
+    return findOrInsert(erasure);
   };
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { kind: "own" } };
   expect(await deleteMemories(updating, deleting)).toMatchObject({ deleted: 1, more: false });
@@ -111,14 +111,14 @@ it("says that more is left by a filter where another makes a new version before 
   const logId = (await names.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
   const id = ids.at(-1) as string;
   const updating = beginning(() => {});
-  const { begin } = updating.erasures;
+  const { findOrInsert } = updating.erasures;
   let begun = 0;
-  updating.erasures.begin = async (erasure) => {
+  updating.erasures.findOrInsert = async (erasure) => {
     if (begun++ === 0) {
       const entries = [{ ...aMemory({ id, vectors }), replaces: ids.length }];
       await log.append({ logId, from: ids.length + 1, entries });
     }
-    await begin(erasure);
+    return findOrInsert(erasure);
   };
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { $id: { $in: ids } } };
   expect(await deleteMemories(updating, deleting)).toEqual({ deleted: ids.length - 1, more: true });

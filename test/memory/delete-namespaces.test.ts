@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteNamespaces, NAMESPACES_MAX } from "../../src/memory/operations/delete-namespaces.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { CALLER, DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
@@ -33,14 +34,12 @@ function beginning(begin: (erasure: Erasure) => Promise<void> | void) {
   const { erasures } = domain.ports;
   return {
     ...domain.ports,
-    erasures: {
-      begin: async (erasure: Erasure) => {
+    erasures: withChanges(erasures, {
+      findOrInsert: async (erasure: Erasure) => {
         await begin(erasure);
-        await erasures.begin(erasure);
+        return erasures.findOrInsert(erasure);
       },
-      end: (id: string) => erasures.end(id),
-      pending: (limit: number) => erasures.pending(limit),
-    },
+    }),
   };
 }
 

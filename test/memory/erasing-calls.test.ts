@@ -45,11 +45,11 @@ it("records of calls in a deleted namespace are erased, also those that another 
   await other.close();
   expect(await inTheStore()).toHaveLength(3);
   await sweep(domain.ports);
-  expect(await erasures.pending(9)).toHaveLength(1);
+  expect(await erasures.list({ limit: 9 })).toHaveLength(1);
   clock.atMs += 60_000;
   await sweep(domain.ports);
   expect((await inTheStore()).sort()).toEqual(["else", "of a new namespace of the same name"]);
-  expect(await erasures.pending(9)).toEqual([]);
+  expect(await erasures.list({ limit: 9 })).toEqual([]);
   // An export whose client reads slowly ends long after.
   await service.write("bob", [aMemory()]);
   const longer = new CallRecorder(calls, { ...options, accounts, names });

@@ -75,7 +75,7 @@ function dyingDomain(writes: number): Domain {
       },
     });
   const { storage } = service;
-  const erasures = counted<Erasures>(storage.erasures, ["begin", "end"]);
+  const erasures = counted<Erasures>(storage.erasures, ["findOrInsert", "remove"]);
   const log = counted<Log>(storage.log, ["append", "erase"]);
   const domain = service.domain({ log, names: counted<Names>(storage.names, ["retire"]) });
   Object.assign(domain.ports, { erasures });
@@ -128,7 +128,7 @@ describe("deleting a memory", () => {
       if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "not_found" });
     }
     for (const domain of [one, other]) expect(await domain.size("a")).toBe(2);
-    expect(await service.storage.erasures.pending(10)).toEqual([]);
+    expect(await service.storage.erasures.list({ limit: 10 })).toEqual([]);
     expect(await problems()).toEqual([]);
   });
 
@@ -220,7 +220,7 @@ describe("deleting a memory", () => {
       expect(await sweep(domain.ports)).toBe(0);
       expect(await domain.size("a")).toBe(began ? 2 : 3);
       expect(JSON.stringify(await entriesOf(logId)).includes("text 2")).toBe(!began);
-      expect(await service.storage.erasures.pending(10)).toEqual([]);
+      expect(await service.storage.erasures.list({ limit: 10 })).toEqual([]);
       expect(await problems()).toEqual([]);
     },
   );
@@ -243,7 +243,7 @@ it.each([
     for (const work of sweepingWork({ ...ports, isClosed, exclusive: true })) await work();
     expect(await count()).toBe(2);
     expect(JSON.stringify(await entriesOf(logId))).not.toContain("text 2");
-    expect(await service.storage.erasures.pending(10)).toEqual([]);
+    expect(await service.storage.erasures.list({ limit: 10 })).toEqual([]);
   },
 );
 
@@ -372,7 +372,7 @@ describe("dropping a namespace", () => {
       expect(await domain.size("a")).toBe(sealed ? undefined : 300);
       const left = (await entriesOf(logId)).filter(({ op }) => op === "store");
       expect(left).toHaveLength(sealed ? 0 : 300);
-      expect(await service.storage.erasures.pending(10)).toEqual([]);
+      expect(await service.storage.erasures.list({ limit: 10 })).toEqual([]);
       await domain.append("a", memory(301));
       expect(await domain.size("a")).toBe(sealed ? 1 : 301);
       expect(await problems()).toEqual([]);
@@ -405,7 +405,7 @@ describe("the sweep", () => {
     });
     await expect(sweep(domain.ports)).rejects.toThrow("stuck");
     expect(await service.domain().size("b")).toBe(1);
-    const pending = await service.storage.erasures.pending(10);
+    const pending = await service.storage.erasures.list({ limit: 10 });
     expect(pending).toEqual([expect.objectContaining({ scope: scopeOf("a") })]);
     expect(await sweep(service.domain().ports)).toBe(1);
     expect(await problems()).toEqual([]);
@@ -541,13 +541,13 @@ describe("verifying a database", () => {
       const read: Log["read"] = async (range) => {
         const isFirst = reads++ === 0;
         if (isFirst) {
-          await storage.erasures.begin({ id: "e", scope: scopeOf("a"), logId, begunAtMs: 0 });
+          await storage.erasures.findOrInsert({ id: "e", scope: scopeOf("a"), logId, begunAtMs: 0 });
           await service.write("a", [{ op: "drop", opId: "d" }]);
         }
         const found = await storage.log.read(range);
         if (isFirst && isDone) {
           await storage.log.erase({ logId, sequences: [1, 2, 3] });
-          await storage.erasures.end("e");
+          await storage.erasures.remove({ id: "e" });
         }
         return found;
       };
@@ -632,7 +632,7 @@ describe("compacting the local database", () => {
       claimedAtMs: 1,
       expiresAtMs: 2e12,
     };
-    await claims.claim(claim);
+    await claims.findOrInsert(claim);
     await recent.touch(scopeOf("ä b"), 5);
     await systemRecords.pin({
       after: undefined,

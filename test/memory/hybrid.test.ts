@@ -159,7 +159,7 @@ describe("a recall by meaning and words", () => {
       const domain = newDomain();
       const namespace = `of ${text.length}`;
       await store(domain, namespace, text);
-      return domain.namespaces.measure().bytes;
+      return domain.namespaces.open.measure().bytes;
     };
     const many = Array.from({ length: 200 }, (_, i) => `word${i}`).join(" ");
     expect(await bytesOf(many)).toBeGreaterThan((await bytesOf("ana")) + 200 * 8);

@@ -20,13 +20,13 @@ afterEach(() => service.close());
 function open() {
   const noted: { claim?: Claim; answer?: ClaimAnswer } = {};
   const claims = withChanges(service.storage.claims, {
-    claim: (claim) => {
+    findOrInsert: (claim, nowMs) => {
       noted.claim = claim;
-      return service.storage.claims.claim(claim);
+      return service.storage.claims.findOrInsert(claim, nowMs);
     },
-    answer: (of) => {
-      noted.answer = of.answer;
-      return service.storage.claims.answer(of);
+    update: (where, set) => {
+      if (set.answer) noted.answer = set.answer;
+      return service.storage.claims.update(where, set);
     },
   });
   const idempotency = new Idempotency({ ...service.storage, claims, clock });

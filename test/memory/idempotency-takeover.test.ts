@@ -3,7 +3,6 @@ import { unavailable } from "../../src/errors.js";
 import { Idempotency, type IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { store } from "../../src/memory/operations/store.js";
-import type { Claims } from "../../src/memory/ports/claims.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { appendTo, CALLER, memoryOf } from "./domain.js";
@@ -190,10 +189,10 @@ describe("a store whose owner died", () => {
 
 describe("a store with a key that is tried again costs one call, though the first try", () => {
   const lost = () => Promise.reject(unavailable("lost"));
-  let left: number;
+  let left = 0;
   /** Stores in a process of its own, by a plan of one call. */
   const storeOnce = (
-    { claims, append }: { claims?: Partial<Claims>; append?: typeof domain.namespaces.append } = {},
+    { answer, append }: { answer?: () => Promise<boolean>; append?: typeof domain.namespaces.append } = {},
     more: object = {},
   ) => {
     const { ports } = domain;
@@ -207,7 +206,10 @@ describe("a store with a key that is tried again costs one call, though the firs
         left += calls;
       },
     };
-    const all = withChanges(service.storage.claims, claims ?? {});
+    const { claims } = service.storage;
+    const all = withChanges(claims, {
+      update: (where, set) => (answer && set.answer ? answer() : claims.update(where, set)),
+    });
     const idempotency = new Idempotency({ ...service.storage, claims: all, clock, exclusive: true });
     const namespaces = append ? withChanges(domain.namespaces, { append }) : domain.namespaces;
     const request = { caller: CALLER, namespace: "a", text: "x", idempotencyKey: "key", ...more };
@@ -217,7 +219,7 @@ describe("a store with a key that is tried again costs one call, though the firs
   it("was killed before it kept its answer", async () => {
     left = 1;
     await new Promise<void>((reached) => {
-      void storeOnce({ claims: { answer: endsAt(reached) } });
+      void storeOnce({ answer: endsAt(reached) });
     });
     const { stored, replayed } = await storeOnce();
     expect({ left, replayed, ids: await idsInLog() }).toEqual({ left: 0, replayed: false, ids: [stored.id] });
@@ -226,16 +228,16 @@ describe("a store with a key that is tried again costs one call, though the firs
   it("was killed before it kept its answer, and the second could not keep it either", async () => {
     left = 1;
     await new Promise<void>((reached) => {
-      void storeOnce({ claims: { answer: endsAt(reached) } });
+      void storeOnce({ answer: endsAt(reached) });
     });
-    await expect(storeOnce({ claims: { answer: lost } })).rejects.toThrow("lost");
+    await expect(storeOnce({ answer: lost })).rejects.toThrow("lost");
     await storeOnce();
     expect(left).toBe(0);
   });
 
   it("could not keep its answer", async () => {
     left = 1;
-    await expect(storeOnce({ claims: { answer: lost } })).rejects.toThrow("lost");
+    await expect(storeOnce({ answer: lost })).rejects.toThrow("lost");
     await storeOnce();
     expect(left).toBe(0);
   });
@@ -256,7 +258,7 @@ describe("a store with a key that is tried again costs one call, though the firs
     left = 1;
     const more = { similarAbove: 0.5 };
     await new Promise<void>((reached) => {
-      void storeOnce({ claims: { answer: endsAt(reached) } }, more);
+      void storeOnce({ answer: endsAt(reached) }, more);
     });
     const { stored } = await storeOnce({}, more);
     expect({ left, similar: stored.similar }).toEqual({ left: 0, similar: [] });

@@ -141,7 +141,10 @@ describe("a store with an idempotency key", () => {
     "says so of %s whose answer was not kept, when what it stored was deleted before it comes again",
     async (what) => {
       const lost = () => Promise.reject(unavailable("the database is away"));
-      const claims = withChanges(service.storage.claims, { answer: lost });
+      const { claims: kept } = service.storage;
+      const claims = withChanges(kept, {
+        update: (where, set) => (set.answer ? lost() : kept.update(where, set)),
+      });
       const forgetful = new Idempotency({ ...service.storage, claims, clock });
       const run = async (idempotency: Idempotency) => {
         const on = { caller: CALLER, namespace: "a", idempotencyKey: "key" };
@@ -202,7 +205,7 @@ describe("a store with an idempotency key", () => {
         memories: [{ text: "y", expiry: expiry() }, { text: "z" }],
       };
       const take = {
-        claims: withChanges(service.storage.claims, { release: () => Promise.reject(unavailable("away")) }),
+        claims: withChanges(service.storage.claims, { remove: () => Promise.reject(unavailable("away")) }),
       };
       const idempotency = new Idempotency({ ...service.storage, ...take, clock });
       await expect(store({ ...failing, idempotency }, request)).rejects.toThrow("lost");
@@ -229,7 +232,7 @@ describe("a store with an idempotency key", () => {
 
   it("tells why it failed also when its key cannot be freed", async () => {
     const away = unavailable("the database is away");
-    const claims = withChanges(service.storage.claims, { release: () => Promise.reject(away) });
+    const claims = withChanges(service.storage.claims, { remove: () => Promise.reject(away) });
     const idempotency = new Idempotency({ ...service.storage, claims, clock });
     const failing = writing("x", {
       before: () => {

@@ -99,7 +99,7 @@ describe("the state of indexes", () => {
     await domain.recall("a", query);
     const counted = async () => {
       const [status] = await indexStatus(domain.ports, ALL);
-      const held = domain.namespaces.measure().rows;
+      const held = domain.namespaces.open.measure().rows;
       const inFiles = (status?.files.parts.vectors.rows ?? 0) - 2;
       return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
     };
@@ -142,7 +142,7 @@ describe("the state of indexes", () => {
     await service.write("a", others);
     await domain.recall("a", query);
     await until(() => troubles.length > 0);
-    const { words } = domain.namespaces.measure().rows;
+    const { words } = domain.namespaces.open.measure().rows;
     expect(words).toMatchObject({ tail: MEMORIES, removed: 0 });
     expect(words.behind).toBeGreaterThan(MEMORIES / 2);
   });
@@ -165,7 +165,7 @@ describe("erasing the index of a namespace", () => {
     const erasing = domain.namespaces
       .eraseIndex(scopeOf("a"))
       .then((erased) => events.push(`erased ${erased}`));
-    await until(() => domain.namespaces.measure().namespaces === 0);
+    await until(() => domain.namespaces.open.measure().namespaces === 0);
     const later = domain.recall("a", query).then((found) => {
       events.push("recalled");
       return found;

@@ -152,14 +152,14 @@ describe("the memory budget", () => {
     const domain = service.domain({ vectors, indexMemoryBytesMax: 0.8 * EACH });
     const refused = { code: "resource_exhausted", reason: "INDEX_TOO_LARGE" };
     expect(await domain.size("a")).toBe(10);
-    expect(domain.namespaces.measure()).toMatchObject({ tooLarge: 1 });
+    expect(domain.namespaces.open.measure()).toMatchObject({ tooLarge: 1 });
     await expect(domain.size("a")).rejects.toMatchObject(refused);
     await expect(domain.append("a", aMemory({ id: "mem_11", opId: "op11" }))).rejects.toMatchObject(refused);
     for (let n = 0; n < 5; n++) {
       await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(n) });
     }
     expect(await domain.size("a")).toBe(5);
-    expect(domain.namespaces.measure()).toMatchObject({ tooLarge: 0 });
+    expect(domain.namespaces.open.measure()).toMatchObject({ tooLarge: 0 });
     expect(opened).toHaveLength(1);
     expect(opened[0]?.index.closed).toBe(0);
   });

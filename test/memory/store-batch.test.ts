@@ -115,15 +115,12 @@ describe("a batch with a key that stored a part", () => {
 
   it("tells nobody what it has stored unless that is kept", async () => {
     const { claims } = service.storage;
-    const failing: Claims = {
-      claim: (claim) => claims.claim(claim),
-      takeOver: async (request) => {
-        if (request.stored !== undefined) throw unavailable("lost");
-        return claims.takeOver(request);
+    const failing = withChanges<Claims>(claims, {
+      update: async (where, set) => {
+        if (set.stored !== undefined) throw unavailable("lost");
+        return claims.update(where, set);
       },
-      answer: (request) => claims.answer(request),
-      release: (request) => claims.release(request),
-    };
+    });
     const { again } = await storeAPart(failing);
     await expect(again()).rejects.toMatchObject({ code: "unavailable" });
     expect(await service.domain().size("a")).toBe(3);

@@ -7,7 +7,8 @@ import {
   wipingStoredFiles,
 } from "../../src/memory/erasure/sweeping.js";
 import { tooLarge } from "../../src/memory/log/replica.js";
-import type { Erasure, LostErasure } from "../../src/memory/ports/erasures.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
+import type { Lost } from "../../src/memory/ports/records.js";
 
 /** Ports that have no more than a sweep asks them for. */
 function fake(ports: object): LeftoverPorts {
@@ -24,7 +25,7 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const ports = fake({
     exclusive: true,
     names: { list: none },
-    erasures: { pending },
+    erasures: { list: pending },
     indexes: { stored: none },
     secondaryIndexes: { unerased: none, expired: none },
     clock: { wallMs: () => 0 },
@@ -57,7 +58,7 @@ it("no kind of work waits for another that takes long, and each ends between two
     namespaces: { forget: () => {} },
     eraseCalls: async () => {},
     modelVersions: { refresh: async () => {}, pins: { logsAcrossModels: () => [] } },
-    erasures: { pending: async () => [erasure] },
+    erasures: { list: async () => [erasure] },
     indexes: { stored: async () => [] },
     secondaryIndexes: {
       unerased: async () => [],
@@ -103,7 +104,7 @@ it("files that are far behind lose what others deleted within a minute after the
       marksOf: async () => [{ sequence: 1, opId: "op" }],
       wipe: async (_: string, sequences: readonly number[]) => void wiped.push(...sequences),
     },
-    namespaces: { ifLogIsOpen: async () => false },
+    namespaces: { open: { logIds: [] }, ifLogIsOpen: async () => false },
     log: {
       read: async ({ logId, from, limit }: { logId: string; from: number; limit: number }) => {
         const end = logId === "long" ? last : 2;
@@ -146,6 +147,7 @@ it("files of one log lose what others delete though those of many others fail", 
       wipe: async (logId: string, sequences: readonly number[]) => void wiped.push([logId, sequences]),
     },
     namespaces: {
+      open: { logIds: [] },
       ifLogIsOpen: async (logId: string) => {
         if (logId !== "whole") throw new Error("its files cannot be read");
         return false;
@@ -167,7 +169,7 @@ it("files of an open index that is too large to apply its log lose what others d
       wipe: async (logId: string, sequences: readonly number[]) => void wiped.push([logId, sequences]),
     },
     namespaces: {
-      logIds: ["large"],
+      open: { logIds: ["large"] },
       ifLogIsOpen: async (_: string, work: (replica: unknown) => Promise<void>) => {
         const current = async () => {
           throw tooLarge();
@@ -192,7 +194,7 @@ it("files of a log that is not open wait for no index that is being built", asyn
       wipe: async (logId: string) => void wiped.push(logId),
     },
     namespaces: {
-      logIds: ["building"],
+      open: { logIds: ["building"] },
       ifLogIsOpen: async (logId: string) => logId === "building" && new Promise(() => {}),
     },
     log: logOfDelete,
@@ -224,7 +226,7 @@ it("files of a dropped log are discarded though another log cannot be read", asy
 
 it("finishes erasures behind a thousand that fail and one that is damaged, and reports a failure", async () => {
   const logs = [...Array.from({ length: 1_200 }, (_, i) => `stuck-${1_000 + i}`), "well"];
-  const erasures = new Map<string, Erasure | LostErasure>(
+  const erasures = new Map<string, Erasure | Lost>(
     logs.map((logId) => [
       logId,
       { id: logId, logId, scope: { accountId: "acc", namespace: "n" }, begunAtMs: 0 },
@@ -233,12 +235,12 @@ it("finishes erasures behind a thousand that fail and one that is damaged, and r
   erasures.set("a", { id: "a", lost: true });
   const ports = fake({
     erasures: {
-      pending: async (limit: number, after = "") =>
+      list: async ({ limit, after = "" }: { limit: number; after?: string }) =>
         [...erasures.values()]
           .filter(({ id }) => id > after)
           .sort((a, b) => (a.id < b.id ? -1 : 1))
           .slice(0, limit),
-      end: async (id: string) => void erasures.delete(id),
+      remove: async ({ id }: { id: string }) => void erasures.delete(id),
     },
     log: {
       last: async (logId: string) => {

@@ -190,7 +190,7 @@ describe("a memory that has expired", () => {
     expect(entries.slice(0, 2).map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
     expect(entries.slice(2).every(({ entry }) => entry.op === "delete" && entry.target === 1)).toBe(true);
     expect(await eraseExpired(domains[0].ports)).toBe(0);
-    expect(await service.storage.erasures.pending(9)).toEqual([]);
+    expect(await service.storage.erasures.list({ limit: 9 })).toEqual([]);
   });
 
   it("is erased though the erasing of another one fails, in whichever namespace", async () => {

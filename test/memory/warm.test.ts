@@ -13,7 +13,7 @@ function setUp(onOpen: (name: string) => unknown = () => {}) {
   const opened: string[] = [];
   const forgotten: string[] = [];
   const namespaces = {
-    isFull: false,
+    open: { isFull: false },
     reading: async ({ namespace }: Scope) => {
       opened.push(namespace);
       return (await onOpen(namespace)) === "deleted" ? undefined : true;
@@ -56,7 +56,7 @@ describe("warming", () => {
 
   it("stops when the memory budget is full", async () => {
     const { run, opened, namespaces } = setUp((name) => {
-      if (name === "newer") namespaces.isFull = true;
+      if (name === "newer") namespaces.open.isFull = true;
     });
     await run();
     expect(opened).toEqual(["newest", "newer"]);

@@ -79,8 +79,8 @@ export const MISTAKES: readonly Mistake[] = [
       ],
       [
         "memory/log/living-log.ts",
-        "await erasures.begin({ id: logId",
-        "if (Date.now() < 0) await erasures.begin({ id: logId",
+        "await erasures.findOrInsert({ id: logId",
+        "if (Date.now() < 0) await erasures.findOrInsert({ id: logId",
       ],
     ],
   },

@@ -236,27 +236,23 @@ function unerasedIn(logId: string, log: ReadonlyMap<number, Entry>) {
 /** Makes the claims as one process sees them. */
 export function claimsOf(db: Database, process: Client): Claims {
   return {
-    claim: (claim) =>
+    find: (id) => db.request(process, () => db.claims.get(id)),
+    findOrInsert: (claim) =>
       db.request(process, () => {
         const existing = db.claims.get(claim.id) ?? claim;
         db.claims.set(claim.id, existing);
         return existing;
       }),
-    takeOver: ({ id, from, to, ...changes }) =>
+    // The domain asks for claims without an answer alone.
+    update: ({ id, owner }, set) =>
       db.request(process, () => {
         const existing = db.claims.get(id);
-        if (existing?.owner !== from || existing.answer) return false;
-        db.claims.set(id, { ...existing, owner: to, ...changes });
+        if (existing === undefined || existing.answer || ![undefined, existing.owner].includes(owner))
+          return false;
+        db.claims.set(id, { ...existing, ...set });
         return true;
       }),
-    answer: ({ id, owner, answer }) =>
-      db.request(process, () => {
-        const existing = db.claims.get(id);
-        if (existing?.answer) return existing.owner === owner;
-        if (existing) db.claims.set(id, { ...existing, owner, answer });
-        return true;
-      }),
-    release: ({ id, owner }) =>
+    remove: ({ id = "", owner }) =>
       db.request(process, () => {
         if (db.claims.get(id)?.owner === owner) db.claims.delete(id);
       }),
@@ -266,12 +262,14 @@ export function claimsOf(db: Database, process: Client): Claims {
 /** Makes the erasures as one process sees them. */
 export function erasuresOf(db: Database, process: Client): Erasures {
   return {
-    begin: (erasure) =>
+    findOrInsert: (erasure) =>
       db.request(process, () => {
-        if (!db.erasures.has(erasure.id)) db.erasures.set(erasure.id, erasure);
+        const found = db.erasures.get(erasure.id) ?? erasure;
+        db.erasures.set(erasure.id, found);
+        return found;
       }),
-    end: (id) => db.request(process, () => void db.erasures.delete(id)),
-    pending: (limit, after = "") =>
+    remove: ({ id = "" }) => db.request(process, () => void db.erasures.delete(id)),
+    list: ({ limit, after = "" }) =>
       db.request(process, () => {
         const behind = [...db.erasures.values()].filter(({ id }) => id > after);
         return behind.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);

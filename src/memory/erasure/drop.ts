@@ -27,10 +27,10 @@ export async function drop(
   if (dropped === undefined) return undefined;
   const { erasure, count } = dropped;
   // Again: while this process slept, a sweep may have found the log unsealed and removed the record.
-  await ports.erasures.begin(erasure);
+  await ports.erasures.findOrInsert(erasure);
   // A call that still runs, or another process, may record a call later: the sweep erases those in a minute.
   const { id, begunAtMs } = erasure;
-  await ports.erasures.begin({ id: `calls:${id}`, scope, begunAtMs });
+  await ports.erasures.findOrInsert({ id: `calls:${id}`, scope, begunAtMs });
   if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
   else await release(ports, erasure);
   return count;
@@ -50,7 +50,7 @@ async function endLog(
     if (memories > 0) throw notEmpty(memories);
   };
   if (!force) await check();
-  await ports.erasures.begin(erasure);
+  await ports.erasures.findOrInsert(erasure);
   const entry = { op: "drop", opId: id } as const;
   if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
   // No entry can follow the drop, so this counts exactly what was dropped.

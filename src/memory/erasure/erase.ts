@@ -38,7 +38,7 @@ export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<voi
   if (logId === undefined) await eraseCalls(ports, erasure);
   else if (sequence !== undefined) await eraseOne(ports, { ...erasure, logId, sequence });
   else if (!(await eraseAll(ports, { ...erasure, logId }))) return;
-  await ports.erasures.end(erasure.id);
+  await ports.erasures.remove({ id: erasure.id });
 }
 
 async function eraseOne(

@@ -206,7 +206,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
         // Every process makes the same record.
         const id = `expiry:${baseOf(logId)}:${sequence}`;
         const erasure = { id, scope, logId, sequence, begunAtMs: clock.wallMs() };
-        await ports.erasures.begin(erasure);
+        await ports.erasures.findOrInsert(erasure);
         await finish(ports, erasure);
       };
       if (await logs.run(logId, erase)) erased++;
@@ -298,7 +298,7 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
   };
   return async () => {
     const stored = new Set(await indexes.stored());
-    const open = new Set(namespaces.logIds);
+    const open = new Set(namespaces.open.logIds);
     // Open ones come last: to build the index of one takes long.
     let behind = [...stored].sort((a, b) => Number(open.has(a)) - Number(open.has(b)));
     for (const logId of applied.keys()) if (!stored.has(logId)) applied.delete(logId);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { failedPrecondition, invalid, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import type { Answered, Claim, ClaimAnswer, TakeOver } from "../ports/claims.js";
+import type { Answered, Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { newMemoryId } from "../requests/id.js";
@@ -117,7 +117,7 @@ export class Idempotency {
     this.#running.add(owner);
     try {
       for (;;) {
-        const existing = await claims.claim(claim);
+        const existing = await claims.findOrInsert(claim, claimedAtMs);
         if (existing.requestHash !== claim.requestHash) throw reused();
         if (existing.answer) return this.#replay(request, existing.answer, existing.memoryId);
         if (existing.owner === owner || (await this.#takeOver(existing, owner))) {
@@ -142,8 +142,9 @@ export class Idempotency {
   ): Promise<Outcome | undefined> {
     const { claims, clock } = this.ports;
     const { isBatch = false } = request;
-    const hold = (how: Pick<TakeOver, "claimedAtMs" | "stored">, to = owner) =>
-      claims.takeOver({ id, from: owner, to, ...how });
+    /** Gives the claim a new owner if it still has this one and no answer. To the same owner it proves that it is held. */
+    const hold = (how: Pick<Claim, "claimedAtMs" | "stored">, to = owner) =>
+      claims.update({ id, owner, answer: undefined }, { owner: to, ...how });
     const isRefunded = !isNew && claimedAtMs === LONG_AGO_MS;
     const isPaid = !isNew && !isRefunded;
     let appending = false;
@@ -160,7 +161,7 @@ export class Idempotency {
       let isFirst = false;
       try {
         // The caller is told only what is kept: otherwise a later call could store again a memory that was deleted since.
-        isFirst = await claims.answer({ id, owner, answer });
+        isFirst = await keepAnswer(claims, { id, owner, answer });
       } finally {
         if (!isFirst) await work.undo();
       }
@@ -183,7 +184,7 @@ export class Idempotency {
         const longAgoMs = isPaid && !appending ? LONG_AGO_AND_PAID_MS : LONG_AGO_MS;
         // Nobody owns it then: a confirmation that arrives a second time must not take it again.
         const letGo = isUnused
-          ? claims.release({ id, owner })
+          ? claims.remove({ id, owner })
           : hold({ claimedAtMs: longAgoMs, ...part }, randomUUID());
         // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
         // the next call once its owner counts as dead.
@@ -222,8 +223,19 @@ export class Idempotency {
     const isOld = Math.abs(nowMs - claimedAtMs) >= OWNER_TIMEOUT_MS;
     const ended = ours ? !this.#running.has(owner) : exclusive || isOld;
     if (!ended) return false;
-    return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
+    return claims.update({ id, owner, answer: undefined }, { owner: to, claimedAtMs: nowMs });
   }
+}
+
+/** Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; true if this one is valid. */
+export async function keepAnswer(
+  claims: Pick<Claims, "update" | "find">,
+  { id, owner, answer }: Pick<Claim, "id" | "owner"> & { readonly answer: ClaimAnswer },
+): Promise<boolean> {
+  if (await claims.update({ id, answer: undefined }, { owner, answer })) return true;
+  const existing = await claims.find(id);
+  // A claim that has expired meanwhile has no other answer either.
+  return existing === undefined || existing.owner === owner;
 }
 
 function answerOf({ id, similar, ...answered }: Answered, memoryId: string): ClaimAnswer {

@@ -5,7 +5,7 @@ import type { DomainPorts } from "../ports/ports.js";
 
 export interface IndexStatusPorts extends Pick<DomainPorts, "log" | "names" | "indexes"> {
   /** Logs that this process holds open. */
-  readonly namespaces: { readonly logIds: readonly string[] };
+  readonly namespaces: { readonly open: { readonly logIds: readonly string[] } };
 }
 
 /** The state of one log's index. */
@@ -27,7 +27,7 @@ export async function indexStatus(
   { after, limit }: { after: string; limit: number },
 ): Promise<IndexStatus[]> {
   const { indexes, names, log, namespaces } = ports;
-  const open = new Set(namespaces.logIds);
+  const open = new Set(namespaces.open.logIds);
   const all = new Set([...open, ...(await indexes.stored())]);
   const found: IndexStatus[] = [];
   for (const logId of [...all].sort()) {

@@ -134,7 +134,7 @@ export async function completeEnd(
 ): Promise<void> {
   // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes
   // the same record.
-  await erasures.begin({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
+  await erasures.findOrInsert({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
   if (end.op === "moved") await names.rename(scope, { from: logId, to: end.to });
   else await names.retire(scope, logId);
 }

@@ -8,7 +8,7 @@ import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { completeEnd } from "./living-log.js";
-import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
+import { type Open, OpenNamespaces } from "./open-namespaces.js";
 import { LogEndedError, Replica, tooLarge } from "./replica.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
@@ -64,7 +64,7 @@ export interface Changed {
  */
 export class Namespaces {
   readonly #options: NamespacesOptions;
-  readonly #open: OpenNamespaces;
+  readonly open: OpenNamespaces;
   readonly #allWaiting = { bytes: 0 };
   /** Work beside the calls: none of them waits for it, but the end of the program does. */
   readonly #running = new Set<Promise<void>>();
@@ -73,7 +73,7 @@ export class Namespaces {
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
-    this.#open = new OpenNamespaces(options.indexMemoryBytesMax, (replica) => this.#close(replica));
+    this.open = new OpenNamespaces(options.indexMemoryBytesMax, (replica) => this.#close(replica));
   }
 
   /**
@@ -100,7 +100,7 @@ export class Namespaces {
         const { logId, end } = open.replica;
         if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
         if (end?.op !== "moved") this.#run(() => this.#options.recent.forget(scope));
-        this.#open.letGo(open);
+        this.open.letGo(open);
       }
     }
     throw unavailable("the namespace is dropped again and again");
@@ -116,7 +116,7 @@ export class Namespaces {
 
   /** Runs work on a log if this process holds it open, and does not count it as a use; returns whether it does. */
   async ifLogIsOpen(logId: string, work: (replica: Replica) => Promise<void>): Promise<boolean> {
-    const open = this.#open.all.find(({ replica }) => replica.logId === logId);
+    const open = this.open.all.find(({ replica }) => replica.logId === logId);
     if (open === undefined || open.replica.broken) return false;
     await this.#using(open, ({ replica }) => work(replica), { isUse: false });
     return true;
@@ -157,7 +157,7 @@ export class Namespaces {
   /** Guesses the model version that a memory will be appended in. */
   modelVersionOf(scope: Scope): ModelVersion {
     const { modelVersions } = this.#options;
-    const open = this.#open.get(scope);
+    const open = this.open.get(scope);
     const modelVersion = open ? modelVersionOf(open.replica.logId) : modelVersions.newest;
     // A model that is not loaded any more has no logs, even if this process has not noticed that yet.
     return modelVersions.has(modelVersion) ? modelVersion : modelVersions.newest;
@@ -166,11 +166,11 @@ export class Namespaces {
   /** Erases the index of a dropped log. */
   forget(scope: Scope, logId: string): void {
     this.#run(() => this.#options.recent.forget(scope));
-    const open = this.#open.get(scope);
+    const open = this.open.get(scope);
     if (open?.replica.logId === logId) {
       // It may not have read the end of its log yet, and must keep no more snapshots.
       open.replica.hasEnded = true;
-      this.#open.letGo(open);
+      this.open.letGo(open);
     } else this.#discard(logId).catch(() => {});
   }
 
@@ -183,9 +183,9 @@ export class Namespaces {
   async eraseIndex(scope: Scope): Promise<string | undefined> {
     const logId = await this.#options.names.find(scope);
     if (logId === undefined) return undefined;
-    const open = this.#open.get(scope);
+    const open = this.open.get(scope);
     const isOpen = open?.replica.logId === logId;
-    if (isOpen) this.#open.letGo(open);
+    if (isOpen) this.open.letGo(open);
     await this.#discard(logId, isOpen ? open.replica.closed : undefined).catch((error) => {
       throw unavailable("the index files of this namespace could not be erased", error);
     });
@@ -193,8 +193,8 @@ export class Namespaces {
   }
 
   async close(): Promise<void> {
-    const open = this.#open.all;
-    for (const each of open) this.#open.letGo(each);
+    const open = this.open.all;
+    for (const each of open) this.open.letGo(each);
     // No call waits any more for those that are still being built.
     await Promise.all(open.map(({ replica }) => replica.stop()));
     while (this.#running.size > 0) await Promise.all(this.#running);
@@ -227,15 +227,15 @@ export class Namespaces {
       replica.users--;
       if (open.gone && replica.users === 0) this.#close(replica);
       else if (!open.gone && isUse) this.#touch(open);
-      if (replica.bytes > bytesBefore) this.#open.evict(open);
+      if (replica.bytes > bytesBefore) this.open.evict(open);
     }
   }
 
   #lookUp(scope: Scope): Open | undefined {
-    const open = this.#open.use(scope);
+    const open = this.open.use(scope);
     if (open === undefined) return undefined;
     if (!open.replica.broken && !open.replica.wasAhead) return open;
-    this.#open.letGo(open);
+    this.open.letGo(open);
     // Calls that still use it end soon, and it may write its files until then.
     this.#delayOpening(open.replica.logId, open.replica.closed);
     return undefined;
@@ -249,8 +249,8 @@ export class Namespaces {
     while (this.#closing.has(logId)) await this.#closing.get(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, logId);
-    this.#open.add(open);
-    this.#open.evict(open);
+    this.open.add(open);
+    this.open.evict(open);
     return open;
   }
 
@@ -307,20 +307,5 @@ export class Namespaces {
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
     return running;
-  }
-
-  /** The logs of the open namespaces. */
-  get logIds(): string[] {
-    return this.#open.all.map(({ replica }) => replica.logId);
-  }
-
-  /** Measures the open namespaces; for each kind of queue, the length of the longest. */
-  measure(): Held {
-    return this.#open.measure();
-  }
-
-  /** True if another namespace needs one to be closed. */
-  get isFull(): boolean {
-    return this.#open.isFull;
   }
 }

@@ -51,6 +51,11 @@ export class OpenNamespaces {
     return [...this.#open.values()];
   }
 
+  /** The logs that they have. */
+  get logIds(): string[] {
+    return this.all.map(({ replica }) => replica.logId);
+  }
+
   get(scope: Scope): Open | undefined {
     return this.#open.get(keyOf(scope));
   }

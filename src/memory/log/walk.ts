@@ -1,6 +1,7 @@
-import type { Erasure, Erasures, LostErasure } from "../ports/erasures.js";
+import type { Erasure, Erasures } from "../ports/erasures.js";
 import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
 import type { Listed, Named, Names } from "../ports/names.js";
+import type { Lost } from "../ports/records.js";
 
 /** Names or logs read at a time. */
 const LIST_MANY = 500;
@@ -40,9 +41,9 @@ export function allLogIds(log: Log): AsyncGenerator<string> {
 }
 
 /** Walks through all erasures that have not ended. */
-export function allErasures(erasures: Erasures): AsyncGenerator<Erasure | LostErasure> {
-  return through<Erasure | LostErasure, string>(
-    (after) => erasures.pending(LIST_MANY, after),
+export function allErasures(erasures: Erasures): AsyncGenerator<Erasure | Lost> {
+  return through<Erasure | Lost, string>(
+    (after) => erasures.list({ limit: LIST_MANY, after }),
     ({ id }) => id,
   );
 }

@@ -42,7 +42,7 @@ async function openInTurn(
     return [];
   });
   for (const [i, scope] of scopes.entries()) {
-    if (signal.aborted || namespaces.isFull) return;
+    if (signal.aborted || namespaces.open.isFull) return;
     const open = async () => {
       const isThere = await namespaces.reading(scope, ({ replica }) => replica.current().then(() => true));
       // It was deleted in the moment in which another process noted its use: no call finds this note any more.

@@ -77,7 +77,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
 async function finishBroken(ports: Ports, logId: string): Promise<void> {
-  for (const erasure of await ports.erasures.pending(PENDING_MAX)) {
+  for (const erasure of await ports.erasures.list({ limit: PENDING_MAX })) {
     if (!("lost" in erasure) && erasure.logId === logId && erasure.sequence !== undefined)
       await finish(ports, erasure);
   }

@@ -62,7 +62,7 @@ export async function forget(ports: Ports, { first, filter, ...target }: Forgett
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
       was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }
-    await erasures.begin(found);
+    await erasures.findOrInsert(found);
     await finish(ports, found);
     found = await locate(ports, target);
   }

@@ -1,4 +1,5 @@
 import type { Stored } from "./log.js";
+import type { Records } from "./records.js";
 
 /** A caller's idempotency key, bound to the one memory that its store makes. */
 export interface Claim {
@@ -42,11 +43,6 @@ export interface ClaimAnswer extends Omit<Answered, "id" | "similar"> {
   readonly similar?: readonly Omit<Similar, "text">[];
 }
 
-export interface TakeOver extends Pick<Claim, "id" | "claimedAtMs" | "stored"> {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** A memory that a store of a batch kept. */
 export interface Kept extends Pick<Stored, "id" | "tokens" | "createdAtMs"> {
   /** The store's place in the batch. */
@@ -57,20 +53,8 @@ export interface Kept extends Pick<Stored, "id" | "tokens" | "createdAtMs"> {
 /** Outcome of a store with conditions: it made a memory, or a new version of one, or found it there. */
 export type StoreOutcome = "CREATED" | "REPLACED" | "KEPT";
 
-/** The port to the claims. Every adapter passes `test/contract/claims.ts`. */
-export interface Claims {
-  /** Adds a claim unless an unexpired one has its id; returns the claim that is valid then. */
-  claim(claim: Claim): Promise<Claim>;
-  /**
-   * Gives a claim a new owner, if it still has the old one and no answer; true if it did. Given the
-   * same owner twice, it proves that the claim is still held. `stored` stays as it is when left out.
-   */
-  takeOver(request: TakeOver): Promise<boolean>;
-  /**
-   * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; answers
-   * whether this owner's answer is the valid one.
-   */
-  answer(request: { id: string; owner: string; answer: ClaimAnswer }): Promise<boolean>;
-  /** Frees the key, if this owner still has it. */
-  release(request: { id: string; owner: string }): Promise<void>;
-}
+/**
+ * The port to the claims, as records by their ids, of which expired ones make room for others. Every adapter passes
+ * `test/contract/claims.ts`.
+ */
+export type Claims = Pick<Records<Claim>, "find" | "findOrInsert" | "update" | "remove">;

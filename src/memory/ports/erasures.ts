@@ -1,4 +1,5 @@
 import type { Scope } from "./names.js";
+import type { Records } from "./records.js";
 
 /** Record of an erasure. It is kept until the erasure is done, so that a crash cannot hide it. */
 export interface Erasure {
@@ -14,17 +15,8 @@ export interface Erasure {
 
 export type LogErasure = Erasure & { readonly logId: string };
 
-/** A record of an erasure that is damaged: nobody knows what it was to erase. */
-export interface LostErasure {
-  readonly id: string;
-  readonly lost: true;
-}
-
-/** The port to the running erasures. Every adapter passes `test/contract/erasures.ts`. */
-export interface Erasures {
-  /** Records an erasure, unless its id is known; it survives a crash once this resolves. */
-  begin(erasure: Erasure): Promise<void>;
-  end(id: string): Promise<void>;
-  /** Lists erasures that have not ended, at most `limit`, by id, from behind the given one on. */
-  pending(limit: number, after?: string): Promise<(Erasure | LostErasure)[]>;
-}
+/**
+ * The port to the running erasures, as records by their ids. Every adapter passes `test/contract/erasures.ts`. One that is
+ * begun again keeps its first record: several processes may meet the same end of a log.
+ */
+export type Erasures = Pick<Records<Erasure>, "findOrInsert" | "remove" | "list">;

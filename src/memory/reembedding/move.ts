@@ -60,11 +60,11 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
   const copies = await staleCopiesOf(log, { pins, logId });
   for (const copy of copies) {
     const erasure = newErasure(clock, { scope, logId: copy });
-    await erasures.begin(erasure);
+    await erasures.findOrInsert(erasure);
     // Whoever still copies finds this entry before it can end the log, and then that another model is pinned.
     const entry = { ...NOTHING, opId: newOperationId() };
     if (await appendDirect(ports, { logId, entry })) await endCopy(ports, copy);
-    await erasures.end(erasure.id);
+    await erasures.remove({ id: erasure.id });
   }
   return copies.length > 0;
 }

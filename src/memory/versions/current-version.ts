@@ -62,7 +62,7 @@ export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined },
 export function superseded(by: string, field?: string): MemoryError {
   const what = field === undefined ? "the memory" : `${field}: the memory`;
   return failedPrecondition(`${what} was superseded by ${by}; change that one`, {
-    ...(field !== undefined && { field }),
+    field,
     reason: "MEMORY_SUPERSEDED",
     metadata: { superseded_by: by },
   });

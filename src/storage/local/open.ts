@@ -5,7 +5,7 @@ import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../e
 import { makeFolder } from "../../make-folder.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import { StoredNames, StoredRecent } from "../names.js";
-import { StoredClaims, StoredErasures, StoredGrants, StoredSystemRecords } from "../records.js";
+import { StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
@@ -84,8 +84,8 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       ),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
       systemRecords: new StoredSystemRecords(new LocalRecords(root, "meta")),
-      claims: new StoredClaims(new LocalRecords(root, "claims", { expiry: "expiresAtMs" })),
-      erasures: new StoredErasures(new LocalRecords(root, "erasures")),
+      claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
+      erasures: new LocalRecords(root, "erasures"),
       recent: new StoredRecent(new LocalRecords(root, "recent")),
       exclusive: true,
       check: () => check(path, meta),

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Lost, Records, Where } from "../records.js";
+import type { Lost, Records, Where } from "../../memory/ports/records.js";
 import { durably, reading } from "./durably.js";
 
 /** Number of records that each new one looks at for expired ones: more than one, so that none pile up. */

@@ -10,7 +10,7 @@ import {
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import { StoredNames, StoredRecent } from "../names.js";
-import { StoredClaims, StoredErasures, StoredGrants, StoredSystemRecords } from "../records.js";
+import { StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
@@ -113,8 +113,8 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     usage: new MongoUsage(db.collection("usage")),
     calls: new MongoCalls(db.collection("calls")),
     systemRecords: new StoredSystemRecords(new MongoRecords(db.collection("meta"))),
-    claims: new StoredClaims(new MongoRecords(db.collection("claims"), "expiresAt")),
-    erasures: new StoredErasures(new MongoRecords(db.collection("erasures"))),
+    claims: new MongoRecords(db.collection("claims"), "expiresAt"),
+    erasures: new MongoRecords(db.collection("erasures")),
     recent: new StoredRecent(new MongoRecords(db.collection("recent"))),
     exclusive: false,
     ...connectionOf({ client, db }),

@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter, FindOptions } from "mongodb";
-import type { Lost, Records, Where } from "../records.js";
+import type { Lost, Records, Where } from "../../memory/ports/records.js";
 import { findOrInsert, withTimeout } from "./driver.js";
 import { afterAll } from "./ids.js";
 
