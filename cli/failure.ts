@@ -98,7 +98,8 @@ function described(error: unknown): [exitCode: number, text: string] {
     // An id that no server has answered is in no log.
     const isAnswered = error instanceof RecalldError && error.status !== undefined;
     const id = isAnswered ? `, request id ${error.requestId}` : "";
-    return [BY_CODE[error.code] ?? EXIT.failed, `${inOptions(error)} (${error.code}${id})`];
+    const reason = error.reason === undefined ? "" : `, ${error.reason}`;
+    return [BY_CODE[error.code] ?? EXIT.failed, `${inOptions(error)} (${error.code}${reason}${id})`];
   }
   if (error instanceof UsageError) return [error.exitCode, error.message];
   return [EXIT.failed, messageOf(error)];

@@ -347,7 +347,7 @@ async function dropNamespace(
   { force, ...given }: Common & { force?: boolean },
 ): Promise<void> {
   const { deleted } = await connect(given).deleteNamespace({ namespace, force });
-  print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${deleted} memories`]);
+  print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${grouped(deleted)} memories`]);
 }
 
 export async function namespaces(given: Common): Promise<void> {

@@ -91,7 +91,7 @@ export async function exportTo(
     progress.end();
     const where = all ? ` of ${grouped(namespaces)} namespaces` : "";
     print(given, { file, memories: count, ...(all && { namespaces }) }, () => [
-      `${count} memories${where} are in ${file}`,
+      `${grouped(count)} memories${where} are in ${file}`,
     ]);
   } finally {
     progress.end();
@@ -116,6 +116,7 @@ export async function importFrom(
   command: Command,
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
+  const wouldBe = dryRun ? "nothing was stored; it would be " : "";
   const report = await importFile({
     file,
     from,
@@ -123,11 +124,10 @@ export async function importFrom(
     onSecret,
     isChosen: isChosen(command),
     server: dryRun ? undefined : connect(given, { retries: RETRIES }),
-    show: (line) => progress.show(line),
+    show: (line) => progress.show(wouldBe + line),
   }).finally(() => progress.end());
   const { problems, ...counts } = report;
-  const done = dryRun ? "nothing was stored; it would be " : "";
-  print(given, { ...counts, problems }, () => [`${done}${lineOf(report)}`]);
+  print(given, { ...counts, problems }, () => [wouldBe + lineOf(report)]);
   for (const { place, sourceId, result, message } of problems) {
     console.error(failureLine(`${result}: ${place}: ${short(sourceId)}: ${message}`));
   }

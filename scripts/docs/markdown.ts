@@ -36,6 +36,9 @@ rules.fence = (tokens, index) => {
   return codeBlock(content, info.trim());
 };
 rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? "", "");
+// An address may begin a new line behind its scheme, so that it needs less room in a table.
+rules.code_inline = (tokens, index) =>
+  `<code>${escapeHtml(tokens[index]?.content ?? "").replace(/:\/\/(?=\w)/, "://<wbr>")}</code>`;
 // Wide tables scroll on their own; what scrolls takes the focus, so that keyboards can scroll it.
 rules.table_open = () => '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>\n';
 rules.table_close = () => "</table></div>\n";

@@ -133,6 +133,33 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
     await page.context().close();
   });
 
+  it("show what settings and metrics mean without scrolling sideways", async () => {
+    const { page } = await openVisitor(browser, server.url, { viewport: { width: 1440, height: 900 } });
+    for (const path of ["configuration", "operations"]) {
+      await page.goto(`${server.url}/docs/${path}`);
+      const cut = await page
+        .locator(".scroll")
+        .evaluateAll((tables) => tables.filter((each) => each.scrollWidth > each.clientWidth).length);
+      expect(cut, path).toBe(0);
+    }
+  });
+
+  it("mark the page that is open in forced colours, legibly", async () => {
+    const { page } = await openVisitor(browser, server.url, { forcedColors: "active" });
+    await page.goto(`${server.url}/docs/clients`);
+    const colours = await page.locator(".pages a[aria-current]").evaluate((each) => {
+      const expected = document.createElement("i");
+      expected.style.cssText = "forced-color-adjust: none; background: SelectedItem; color: SelectedItemText";
+      document.body.append(expected);
+      const of = (element: Element) => {
+        const { backgroundColor, color } = getComputedStyle(element);
+        return `${color} on ${backgroundColor}`;
+      };
+      return [of(each), of(expected)];
+    });
+    expect(colours[0]).toBe(colours[1]);
+  });
+
   it("copy code", async () => {
     const { page, faults } = await openVisitor(browser, server.url, {
       permissions: ["clipboard-write", "clipboard-read"],

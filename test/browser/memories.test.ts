@@ -85,6 +85,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Someone else has changed this meanwhile").waitFor();
     expect(resultsOf(await caller.recall("wolf", "home", 1))[0]?.text).toBe("Rex is a wolf.");
+    await page.getByRole("button", { name: "Cancel" }).click();
   });
 
   it("supersedes a memory, and shows the old one on request with a link to the new one", async () => {

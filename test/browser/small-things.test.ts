@@ -2,7 +2,15 @@ import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
-import { leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor, visit } from "./visitor.js";
+import {
+  leaveBrowser,
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  signInWith,
+  visit,
+} from "./visitor.js";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the portal", () => {
   let server: TestServer;
@@ -247,14 +255,39 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await text.fill("مرحبا");
     await page.waitForTimeout(600);
     const press = () => page.keyboard.press("Escape");
-    for (const leave of [() => page.mouse.click(5, 5), press, press, press]) {
+    const back = () => page.evaluate("history.back()");
+    for (const leave of [() => page.mouse.click(5, 5), press, press, press, back, back]) {
       await Promise.all([asked(), leave()]);
       expect(await text.inputValue()).toBe("مرحبا");
     }
     answers.push(true);
     await Promise.all([asked(), press()]);
     await text.waitFor({ state: "detached" });
-    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await text.fill("مرحبا");
+    answers.push(true);
+    await Promise.all([asked(), back()]);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  it("keeps what was typed into a memory when the session ends, until somebody signs in again", async () => {
+    const { page } = await openVisitor(browser, server.url);
+    await signInWith(page, server.url, caller.key);
+    await caller.store({ text: "Ada knows nobody.", namespace: "friends" });
+    await visit(page, server.url, "memories/friends");
+    await page.locator(".row").click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const form = page.getByRole("dialog", { name: "Edit memory" });
+    await form.getByLabel("Text").fill("Ada knows Ben.");
+    const [cookie] = await page.context().cookies();
+    await page.context().clearCookies();
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByText("Sign in again in another tab").waitFor();
+    await page.context().addCookies([cookie as NonNullable<typeof cookie>]);
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.waitFor({ state: "detached" });
+    await page.locator(".memory-text", { hasText: "Ada knows Ben." }).waitFor();
+    await page.context().close();
   });
 
   it("shows what others have made of a memory meanwhile, and keeps a form whose memory they deleted", async () => {
@@ -333,23 +366,26 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     expect(await page.locator("#namespaces option").getAttribute("value")).toBe("zebra");
   });
 
-  it("keeps what can be done with keys and namespaces in sight on a phone", async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    for (const [hash, name] of [
-      ["keys", "Rotate first key"],
-      ["keys", "Revoke first key"],
-      ["memories", "Delete people"],
-    ] as const) {
-      await visit(page, server.url, hash);
-      await page.reload();
-      if (hash === "memories") await page.getByLabel("Find by the beginning").fill("people");
-      const action = page.getByRole("button", { name });
-      const { x = -1, width = 0 } = (await action.boundingBox()) ?? {};
-      expect(x, name).toBeGreaterThanOrEqual(0);
-      expect(x + width, name).toBeLessThanOrEqual(390);
-    }
-    await page.setViewportSize({ width: 1280, height: 720 });
-  });
+  it.each([390, 641, 961])(
+    "keeps what can be done with keys and namespaces in sight at %d px",
+    async (room) => {
+      await page.setViewportSize({ width: room, height: 844 });
+      for (const [hash, name] of [
+        ["keys", "Rotate first key"],
+        ["keys", "Revoke first key"],
+        ["memories", "Delete people"],
+      ] as const) {
+        await visit(page, server.url, hash);
+        await page.reload();
+        if (hash === "memories") await page.getByLabel("Find by the beginning").fill("people");
+        const action = page.getByRole("button", { name });
+        const { x = -1, width = 0 } = (await action.boundingBox()) ?? {};
+        expect(x, name).toBeGreaterThanOrEqual(0);
+        expect(x + width, name).toBeLessThanOrEqual(room);
+      }
+      await page.setViewportSize({ width: 1280, height: 720 });
+    },
+  );
 
   it("moves to the first and last tab by Home and End", async () => {
     await visit(page, server.url, "start");

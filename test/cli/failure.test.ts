@@ -16,6 +16,14 @@ it("prints what a server says without the characters that control a terminal", (
   }
 });
 
+it("names the reason, under which the docs say what to do", () => {
+  const facts = { status: 400, requestId: "r1", reason: "POSITION_GONE" } as const;
+  const error = new RecalldError("failed_precondition", "the position is gone", facts);
+  expect(failureOf(error).line).toBe(
+    "recalld: the position is gone (failed_precondition, POSITION_GONE, request id r1)",
+  );
+});
+
 it("names what was typed in place of the field that a server names", () => {
   const message = "account_id is not the id of the key's account";
   const error = new RecalldError("invalid_argument", message, { status: 400, field: "accountId" });

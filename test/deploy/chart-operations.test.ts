@@ -61,7 +61,10 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(notes({ set: { ingress: { enabled: true, host: "a.example.org" } } })).toContain(
       "TRUSTED_PROXIES",
     );
-    expect(notes({ examples: ["ingress-nginx"] })).not.toContain("TRUSTED_PROXIES");
+    const gateway = { enabled: true, parentRefs: [{ name: "public" }] };
+    expect(notes({ set: { gateway } })).toContain("All callers share the gateway's address");
+    for (const example of ["ingress-nginx", "gateway"])
+      expect(notes({ examples: [example] })).not.toContain("TRUSTED_PROXIES");
   });
 
   test("has the alerts and the dashboard as they are tested elsewhere", () => {

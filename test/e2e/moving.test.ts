@@ -118,6 +118,7 @@ describe.skipIf(TARGET.missing !== undefined)(`from local to ${TARGET.name}`, ()
 
       const dry = await recalld(envOf(bob), ...commandLine(file, "--dry-run", "--json"));
       expect(dry.code, dry.stderr).toBe(0);
+      expect(dry.stderr, "its progress claims no store").toMatch(/^(nothing was stored; it would be .*\n)+$/);
       const expected = lines.length - 2;
       expect(JSON.parse(dry.stdout)).toMatchObject({ read: expected, stored: expected, refused: 0 });
       expect(await movedMemories(bob)).toBe(0);

@@ -677,6 +677,21 @@ describe("compacting the local database", () => {
     expect(await service.domain().size("b")).toBe(4);
   });
 
+  it("fills the pages of what it rewrites", async () => {
+    await service.close();
+    const root = openLmdb({ path: join(service.dataDir, "recalld.mdb"), maxDbs: 32 });
+    const many = root.openDB<Buffer, number>("many", { encoding: "binary" });
+    // As long as a memory with its vector, of which two fit on a page.
+    const value = Buffer.alloc(1_900);
+    root.transactionSync(() => {
+      for (let i = 0; i < 300; i++) many.putSync(i, value);
+    });
+    await root.close();
+    const { after } = await compactLocal(service.dataDir);
+    expect(after / (300 * value.length)).toBeLessThan(1.5);
+    service = await TestService.open({ clock, dataDir: service.dataDir });
+  });
+
   it("is refused while the folder is in use, and harms nothing", async () => {
     await service.write("a", memories(3));
     await expect(compactLocal(service.dataDir)).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import { useRef } from "react";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { accounts } from "./api";
 import { CopyButton } from "./code/copy";
+import { hasUnsaved } from "./parts/ask-before-leaving";
 import { Icon } from "./parts/icon";
 import { linkTo } from "./route";
 import { isUnreachable, useAway } from "./session/reach";
@@ -35,6 +36,9 @@ export function ErrorNote({ error }: { error: unknown }) {
       <div>
         <strong>{TITLES[code] ?? "Something went wrong"}</strong>
         <p>{rawMessage}</p>
+        {code === Code.Unauthenticated && hasUnsaved() && (
+          <p>Sign in again in another tab, then save here.</p>
+        )}
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { forgetUnsaved } from "./parts/ask-before-leaving";
 
 /**
  * Location of the user in the portal. It follows the # of the address, so that the server has a single page,
@@ -49,6 +50,7 @@ export function linkTo(...segments: string[]): string {
 }
 
 export function go(...segments: string[]): void {
+  forgetUnsaved();
   location.hash = linkTo(...segments);
 }
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { useAskBeforeLeaving } from "./ask-before-leaving";
+import { useAskBeforeBack, useAskBeforeLeaving } from "./ask-before-leaving";
 import { Icon } from "./icon";
 
 export interface DialogProps {
@@ -7,7 +7,7 @@ export interface DialogProps {
   readonly children: ReactNode;
   /** Called to close the dialog. Without it, only the dialog's own buttons close it. */
   readonly onClose?: () => void;
-  /** Question that comes before Esc, Close or a click outside closes it, while that would lose something. */
+  /** Question that comes before Esc, Close, Back or a click outside closes it, while that would lose something. */
   readonly question?: string | undefined;
   readonly className?: string;
 }
@@ -23,6 +23,7 @@ export function Dialog({ title, children, onClose, question, className = "" }: D
   const stay = onClose === undefined;
   const [opening, setOpening] = useState(true);
   useAskBeforeLeaving(question !== undefined);
+  useAskBeforeBack(question);
   /** Closes it, if that is what the user wants. */
   const close = () => {
     if (question !== undefined && !confirm(question)) return false;

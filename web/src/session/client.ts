@@ -2,6 +2,7 @@ import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
 import { MemoryService } from "../api";
+import { hasUnsaved } from "../parts/ask-before-leaving";
 import { awaitServer, isUnreachable } from "./reach";
 import { currentSession } from "./session";
 
@@ -80,7 +81,8 @@ export const queryClient = new QueryClient({
 export function noteFailure(error: unknown): void {
   if (isUnreachable(error)) awaitServer(SERVICE_URL, loadAgain);
   if (currentSession().signedIn !== true || ConnectError.from(error).code !== Code.Unauthenticated) return;
-  onSessionEnd();
+  // What is written stays on the page: after signing in again in another tab it can be saved.
+  if (!hasUnsaved()) onSessionEnd();
 }
 
 let onSessionEnd = () => {};
