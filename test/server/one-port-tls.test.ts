@@ -100,19 +100,42 @@ describe("a connection whose records say next to nothing", () => {
     expect(records.admits("stranger")).toBe(true);
   });
 
+  it("is not one of an office whose large records come slowly, and are told when they are there as a whole", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const records = new TlsRecords({ first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 });
+    onTestFinished(() => records.close());
+    const destroy = vi.fn();
+    const open = Array.from({ length: 8 }, () => {
+      const [wire, socket] = [{ bytesRead: 1_000 }, { bytesRead: 0, once: () => {}, destroy }];
+      records.watch(socket as unknown as Socket, { wire: wire as Socket, owner: "office" });
+      return { wire, socket };
+    });
+    for (let i = 0; i < 100; i++) {
+      for (const { wire } of open) wire.bytesRead += 16_384;
+      vi.advanceTimersByTime(250);
+      for (const { socket } of open) socket.bytesRead += 16_384;
+      for (const { wire } of open) wire.bytesRead += 22;
+      vi.advanceTimersByTime(250);
+    }
+    expect(records.admits("office")).toBe(true);
+    expect(destroy).not.toHaveBeenCalled();
+  });
+
   it("is told by the bytes of its records", async () => {
     const port = await serve({ tls: tls() });
     const socket = await raw(port, { ALPNProtocols: ["http/1.1"] });
     const allows = vi.spyOn(Overhead.prototype, "allows").mockReturnValue(false);
     onTestFinished(() => allows.mockRestore());
-    for (const character of REQUEST.slice(0, 20))
+    const count = 1_000;
+    for (const character of `GET / HTTP/1.1\r\na: ${"a".repeat(count)}`.slice(0, count))
       await new Promise((resolve) => socket.write(character, resolve));
     await untilEnd(socket);
     const [[owner, bytes]] = allows.mock.calls as [[string, number]];
     expect(owner).toBe("127.0.0.1");
-    // A record of a byte has 22 more; those of the handshake do not count.
+    // A record of a byte has 22 more; those of the handshake do not count, nor what one record may have.
     expect(bytes).toBeGreaterThan(0);
-    expect(bytes).toBeLessThanOrEqual(4 * 20 * 21);
+    expect(bytes).toBeLessThanOrEqual(4 * (count * 21 - 16_384));
     expect(counts.cutOff.request).toBe(1);
   });
 });

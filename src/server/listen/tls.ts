@@ -121,6 +121,9 @@ export function readHello(bytes: Buffer): "whole" | "wrong" | undefined {
 /** Factor of the bytes of records that say next to nothing: OpenSSL takes so much longer for them than HTTP/2 for frames. */
 export const RECORD_TIMES = 4;
 
+/** Bytes of the largest record. So many may have arrived of one that is not decrypted yet. */
+const RECORD_BYTES_MAX = 16_645;
+
 interface OpenTls {
   /** The connection that is decrypted, whose bytes are those of the records. */
   readonly wire: Socket;
@@ -158,9 +161,9 @@ export class TlsRecords {
   #look(): void {
     for (const [socket, open] of this.#open) {
       const bytes = excessOf(socket, open.wire);
+      const more = Math.max(0, bytes - RECORD_BYTES_MAX - open.seenBytes);
       // What large records have less counts for no later ones.
-      const more = Math.max(0, bytes - open.seenBytes);
-      open.seenBytes = bytes;
+      open.seenBytes = Math.min(bytes, open.seenBytes + more);
       if (more === 0 || this.#overhead.allows(open.owner, RECORD_TIMES * more)) continue;
       this.cutOff.request += 1;
       socket.destroy();
