@@ -59,9 +59,9 @@ export class OnePortServer extends Server {
   /** Decrypts connections. It never listens: it is handed them. */
   readonly #tls: TlsServer | undefined;
   readonly #proxies: TrustedProxies;
-  /** Connections whose protocol is not known yet, by the other side's address and port. */
-  readonly #unopened = new Map<string, Socket>();
-  readonly #http2Sockets = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
+  /** Those whose first bytes are awaited, or what they say over TLS. */
+  readonly #silent = new Set<Socket>();
   readonly #sessions: Http2Sessions;
   readonly #refusals = new Buckets(REFUSALS_RATE);
 
@@ -125,7 +125,7 @@ export class OnePortServer extends Server {
     this.#sessions.close();
     const drain = setInterval(() => {
       // Whatever a silent connection had sent before has been read by now.
-      for (const socket of [...this.#unopened.values()]) socket.destroy();
+      for (const socket of this.#silent) socket.destroy();
       // One that has begun a session since is asked like the others.
       this.#sessions.close();
       // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
@@ -137,7 +137,7 @@ export class OnePortServer extends Server {
 
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of [...this.#unopened.values(), ...this.#http2Sockets]) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #createTls({ cert, key, follow }: Tls): TlsServer {
@@ -167,14 +167,13 @@ export class OnePortServer extends Server {
       socket.resetAndDestroy();
       return;
     }
-    socket.once("close", () => connections.give(owner));
+    this.#sockets.add(socket);
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      connections.give(owner);
+    });
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
-    const remote = remoteOf(socket);
-    this.#unopened.set(remote, socket);
-    socket.once("close", () => {
-      if (this.#unopened.get(remote) === socket) this.#unopened.delete(remote);
-    });
     if (this.#tls === undefined) this.#sniff(socket);
     else this.#beginTls(socket, this.#tls);
   }
@@ -218,7 +217,9 @@ export class OnePortServer extends Server {
         giveUp();
       });
     }, this.#limits.firstBytesTimeoutMs);
+    this.#silent.add(socket);
     const stop = () => {
+      this.#silent.delete(socket);
       clearTimeout(timer);
       clearImmediate(late);
       socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
@@ -235,7 +236,6 @@ export class OnePortServer extends Server {
   }
 
   #openHttp1(socket: Socket): void {
-    this.#unopened.delete(remoteOf(socket));
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
     readInPieces(socket, { owner: this.#proxies.ownerOf(socket), parse: takeListener(socket, "data") });
@@ -244,14 +244,11 @@ export class OnePortServer extends Server {
 
   #openSession(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#unopened.delete(remoteOf(socket));
     if (!this.#sessions.admits(this.#proxies.ownerOf(socket))) {
       this.counts.refused.address += 1;
       cutSocket(socket);
       return;
     }
-    this.#http2Sockets.add(socket);
-    socket.once("close", () => this.#http2Sockets.delete(socket));
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
@@ -278,8 +275,4 @@ function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]
   if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
-}
-
-function remoteOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }
