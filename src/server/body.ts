@@ -210,7 +210,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     call.hold(DECODED_TIMES * chunk.byteLength);
     // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
     // byte.
-    if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+    if (end > all.length) all = Buffer.concat([all], Math.max(end, Math.min(bytesSaid, 2 * all.length)));
     all.set(chunk, bytes);
     bytes = end;
   };
@@ -248,12 +248,6 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
 
 function brokenOff(cause: unknown): ConnectError {
   return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
-}
-
-function ensureCapacity(old: Buffer, bytes: number): Buffer {
-  const larger = Buffer.allocUnsafe(bytes);
-  larger.set(old);
-  return larger;
 }
 
 /** Unpacks the one message of a unary call. */
