@@ -163,14 +163,6 @@ export function modelOf(config: Config, model: string) {
     queryPrefix: modelQueryPrefix,
     passagePrefix: modelPassagePrefix,
   };
-  const remote = {
-    url: config.embedUrl,
-    apiKey: config.embedApiKey,
-    queryPrefix: config.embedQueryPrefix,
-    textPrefix: config.embedTextPrefix,
-    dimensions: config.embedDimensions,
-    maxTokens: config.embedMaxTokens,
-  };
   // The settings are about the model that is set, not about the one that a database has in its place.
-  return { model, modelsDir, hub: modelsHub, remote, ...(model === config.model && { settings }) };
+  return { model, modelsDir, hub: modelsHub, remote: config, ...(model === config.model && { settings }) };
 }
