@@ -58,19 +58,14 @@ export class Calls {
   readonly #memory = new CallMemory();
   readonly #limits = new PlanLimits();
   readonly #running = new Set<Call>();
-  /** Running RPCs whose answers are no streams. */
-  #rpcs = 0;
-  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
-
-  constructor(private readonly options: CallsOptions) {}
-
   /**
    * Number of running RPCs. A stream may run for days, and mostly waits: a call beside it is alone. So is the RPC
    * that a message of MCP asks.
    */
-  get running(): number {
-    return this.#rpcs;
-  }
+  running = 0;
+  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
+
+  constructor(private readonly options: CallsOptions) {}
 
   /** What calls share, by its name in the metrics. */
   get shares(): Readonly<Record<string, Share>> {
@@ -82,7 +77,7 @@ export class Calls {
     const call = new Call(options, this.#memory);
     this.#running.add(call);
     if (call.isRpc) {
-      if (!call.streams) this.#rpcs += 1;
+      if (!call.streams) this.running += 1;
       call.watcher = this.options.onBegin(call);
     }
     // An unread answer is held in memory until it is taken.
@@ -166,7 +161,7 @@ export class Calls {
   /** Ends a call: logs it, measures it, and records it for its account. */
   end(call: Call): void {
     if (!this.#running.delete(call)) return;
-    if (call.isRpc && !call.streams) this.#rpcs -= 1;
+    if (call.isRpc && !call.streams) this.running -= 1;
     call.stop();
     const ms = performance.now() - call.startMs;
     // `ok`, or Connect's name of the error.
