@@ -8,6 +8,7 @@ import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
 import type { CheckSignUp } from "../accounts/sign-up.js";
+import { lookEvery } from "../concurrency/every.js";
 import type { Share } from "../concurrency/share.js";
 import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -63,7 +64,7 @@ export class Calls {
    * that a message of MCP asks.
    */
   running = 0;
-  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
+  readonly close = lookEvery(LOOK_MS, () => this.#endLate());
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -180,10 +181,6 @@ export class Calls {
 
   abortAll(reason: ConnectError): void {
     for (const call of this.#running) call.abort(reason);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   logFault({ id: requestId }: Call, error: unknown): void {

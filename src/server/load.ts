@@ -1,3 +1,4 @@
+import { lookEvery } from "../concurrency/every.js";
 import { unavailable } from "../errors.js";
 
 /** Delay of the event loop, smoothed, above which calls are refused. */
@@ -19,7 +20,7 @@ export class Load {
   /** Delay of the event loop in milliseconds, smoothed. */
   loopDelayMs = 0;
   #dueMs = performance.now() + LOOP_CHECK_MS;
-  readonly #timer = setInterval(() => this.#look(), LOOP_CHECK_MS).unref();
+  readonly close = lookEvery(LOOP_CHECK_MS, () => this.#look());
 
   /**
    * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything
@@ -30,10 +31,6 @@ export class Load {
    */
   check(): void {
     if (this.loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   #look(): void {
