@@ -117,7 +117,7 @@ export class Calls {
       this.#limits.begin(principal, plan);
       call.onRelease(() => this.#limits.end(principal));
     } finally {
-      setRateLimitHeaders(call, this.#limits, { keyHash: principal.keyHash, plan });
+      this.#setRateLimitHeaders(call, principal.keyHash, plan);
     }
   }
 
@@ -187,6 +187,30 @@ export class Calls {
     this.options.logger.error({ err: error, requestId }, "fault");
   }
 
+  /**
+   * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
+   * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
+   * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
+   */
+  #setRateLimitHeaders(call: Call, keyHash: string, plan: Plan): void {
+    const { concurrency } = plan;
+    const rates = this.#limits.ratesOf(plan)?.keys;
+    const policies: string[] = [];
+    const now: string[] = [];
+    if (rates !== undefined) {
+      const { perSecond, burst } = rates.rate;
+      policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+      now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
+    }
+    if (concurrency !== undefined) {
+      policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
+      now.push(`"concurrency";r=${concurrency - this.#limits.runningOf(keyHash)}`);
+    }
+    if (policies.length === 0) return;
+    call.setHeader("ratelimit-policy", policies.join(", "));
+    call.setHeader("ratelimit", now.join(", "));
+  }
+
   #endLate(): void {
     const now = performance.now();
     for (const call of this.#running) if (now > call.deadlineMs) call.endLate();
@@ -213,34 +237,6 @@ function isFault(error: unknown): boolean {
   if (error instanceof ConnectError)
     return error.code === Code.Internal && error.rawMessage === INTERNAL_MESSAGE;
   return (error as Error | undefined)?.name !== "AbortError";
-}
-
-/**
- * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
- * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
- * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
- */
-function setRateLimitHeaders(
-  call: Pick<Call, "setHeader">,
-  limits: PlanLimits,
-  { keyHash, plan }: { readonly keyHash: string; readonly plan: Plan },
-): void {
-  const { concurrency } = plan;
-  const rates = limits.ratesOf(plan)?.keys;
-  const policies: string[] = [];
-  const now: string[] = [];
-  if (rates !== undefined) {
-    const { perSecond, burst } = rates.rate;
-    policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-    now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
-  }
-  if (concurrency !== undefined) {
-    policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
-    now.push(`"concurrency";r=${concurrency - limits.runningOf(keyHash)}`);
-  }
-  if (policies.length === 0) return;
-  call.setHeader("ratelimit-policy", policies.join(", "));
-  call.setHeader("ratelimit", now.join(", "));
 }
 
 /** The call's credential: an API key if it has one, even a wrong one; else the session. */
