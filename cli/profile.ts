@@ -48,19 +48,15 @@ export function profilePath(): string {
  * @throws UsageError if it is no address.
  */
 export function addressOf(url: string): string {
-  const { protocol, username, origin, pathname } = parsedUrl(url);
+  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `http://${url}`;
+  if (!URL.canParse(whole)) {
+    throw new UsageError(`${JSON.stringify(url)} is no address of a server: give one such as ${URL_DEFAULT}`);
+  }
+  const { protocol, username, origin, pathname } = new URL(whole);
   if (!["http:", "https:"].includes(protocol) || username !== "") {
     throw new UsageError(`${protocol}//… is no address of a server: give one such as ${URL_DEFAULT}`);
   }
   return origin + pathname.replace(/\/+$/, "");
-}
-
-function parsedUrl(url: string): URL {
-  try {
-    return new URL(/^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `http://${url}`);
-  } catch {
-    throw new UsageError(`${JSON.stringify(url)} is no address of a server: give one such as ${URL_DEFAULT}`);
-  }
 }
 
 /**

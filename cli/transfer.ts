@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
-import type { OnSecret, Recalld } from "../clients/typescript/src/index.js";
+import type { OnSecret } from "../clients/typescript/src/index.js";
 import { count as grouped } from "../src/errors.js";
 import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { ProgressLine } from "../src/progress.js";
@@ -10,42 +10,6 @@ import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
 import { print, short } from "./output.js";
 import { connect, type In } from "./profile.js";
 import { openTarget, writeLines } from "./write-file.js";
-
-interface AccountExport {
-  /** Beginning of the names; all namespaces of the account when left out. */
-  readonly prefix: string | undefined;
-  readonly includeVectors: boolean | undefined;
-  /** Called when the export of a namespace begins, with two lines beside those of its memories. */
-  onNamespace(): void;
-}
-
-/**
- * Writes out the namespaces that a key may read, as lines without their ends: what it is, the export of each
- * namespace as ExportMemories gives it, in the order of their names' bytes, and the number of namespaces and of
- * their lines with the SHA-256 of all lines before. Each namespace is as of a position of its own.
- */
-async function* accountLines(
-  server: Recalld,
-  { prefix, includeVectors, onNamespace }: AccountExport,
-): AsyncGenerator<string> {
-  const hash = createHash("sha256");
-  const hashed = (line: string) => {
-    hash.update(line).update("\n");
-    return line;
-  };
-  const about = { prefix: prefix ?? "", exported_at: new Date().toISOString() };
-  yield hashed(JSON.stringify({ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, ...about }));
-  let [namespaces, lines] = [0, 0];
-  for await (const { namespace } of server.namespaces({ prefix, pageSize: PAGE_SIZE_MAX })) {
-    namespaces++;
-    onNamespace();
-    for await (const line of server.export({ namespace, includeVectors }).lines()) {
-      lines++;
-      yield hashed(line);
-    }
-  }
-  yield JSON.stringify({ namespaces, lines, sha256: hash.digest("hex") });
-}
 
 const PROGRESS = { redrawMs: 100, lineEveryMs: 5_000 };
 /** Further attempts of each of many calls: a server may be started anew meanwhile. */
@@ -67,10 +31,30 @@ export async function exportTo(
   // One call for each namespace may come to the limit of the key's rate.
   const server = connect(given, { ...(all && { retries: RETRIES }) });
   let namespaces = 0;
-  const onNamespace = () => void namespaces++;
-  const lines = all
-    ? accountLines(server, { prefix, includeVectors, onNamespace })
-    : server.export({ namespace, includeVectors }).lines();
+  /**
+   * The namespaces that the key may read, as lines without their ends: what it is, the export of each namespace as
+   * ExportMemories gives it, in the order of their names' bytes, and the number of namespaces and of their lines with
+   * the SHA-256 of all lines before. Each namespace is as of a position of its own.
+   */
+  const accountLines = async function* () {
+    const hash = createHash("sha256");
+    const hashed = (line: string) => {
+      hash.update(line).update("\n");
+      return line;
+    };
+    const about = { prefix: prefix ?? "", exported_at: new Date().toISOString() };
+    yield hashed(JSON.stringify({ format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, ...about }));
+    let lines = 0;
+    for await (const { namespace } of server.namespaces({ prefix, pageSize: PAGE_SIZE_MAX })) {
+      namespaces++;
+      for await (const line of server.export({ namespace, includeVectors }).lines()) {
+        lines++;
+        yield hashed(line);
+      }
+    }
+    yield JSON.stringify({ namespaces, lines, sha256: hash.digest("hex") });
+  };
+  const lines = all ? accountLines() : server.export({ namespace, includeVectors }).lines();
   if (file === undefined) {
     // The lines themselves are the answer.
     await writeLines(lines, process.stdout);

@@ -12,23 +12,17 @@ export interface Receiver {
 }
 
 /** Bounds of one delivery, in milliseconds. */
-export interface Patience {
+export const PATIENCE = {
   /** Time that the receiver has to answer one attempt. */
-  readonly answerMs: number;
-  /** Pause before the second attempt; each further one is twice as long. */
-  readonly firstPauseMs: number;
-  /** Longest pause, also where the receiver asks for a longer one by `Retry-After`. */
-  readonly pauseMsMax: number;
-  /** Time after which no further attempt is made. */
-  readonly giveUpAfterMs: number;
-}
-
-export const PATIENCE: Patience = {
   answerMs: 10_000,
+  /** Pause before the second attempt; each further one is twice as long. */
   firstPauseMs: 500,
+  /** Longest pause, also where the receiver asks for a longer one by `Retry-After`. */
   pauseMsMax: 60_000,
+  /** Time after which no further attempt is made. */
   giveUpAfterMs: 86_400_000,
 };
+type Patience = Readonly<typeof PATIENCE>;
 
 /** A delivery that ended without being accepted. */
 export class DeliveryError extends Error {

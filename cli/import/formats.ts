@@ -1,10 +1,9 @@
 import { MemoryError } from "../../src/errors.js";
 import { OtherFormatError, type Read, type Reader, type Source } from "./imported.js";
 import { readChatGpt, readClaude } from "./readers/conversations.js";
-import { readJsonLines } from "./readers/json-lines.js";
+import { readJsonLines, readServerMemory } from "./readers/json-lines.js";
 import { readAccount, readRecalld } from "./readers/recalld.js";
 import { readChroma, readMem0, readQdrant, readSupermemory } from "./readers/records.js";
-import { readServerMemory } from "./readers/server-memory.js";
 
 /** Name of the format whose memories name their namespaces. */
 export const ACCOUNT = "recalld-account";

@@ -1,5 +1,5 @@
 import { FREE } from "../accounts/plan.js";
-import { operate } from "../admin/operations.js";
+import { type OperatorPorts, operate } from "../admin/operations.js";
 import { systemClock } from "../concurrency/clock.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
@@ -14,7 +14,6 @@ import { Pins } from "../memory/models/pin.js";
 import type { Scope } from "../memory/ports/names.js";
 import { expectLocal } from "../storage/local/open.js";
 import { type Answering, askOwner, claim } from "../storage/local/owner/owner.js";
-import type { Storage } from "../storage/storage.js";
 import { openIndexFiles, openStorage } from "./storage.js";
 
 /** Access of the operator's commands to the database that the settings name. */
@@ -62,16 +61,37 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const ports = {
+  /** Runs work on namespaces and index files, where no service uses them and no model is loaded. */
+  const withNamespaces = async <T>(work: (memory: ErasurePorts) => Promise<T>): Promise<T> => {
+    const { log, names, secondaryIndexes, erasures, recent, systemRecords, calls } = storage;
+    const pins = new Pins(await systemRecords.models());
+    const clock = systemClock;
+    // What maintenance fails at here, the next server does again.
+    const onTrouble = () => {};
+    const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
+    const modelVersions = new ModelVersions(pins, undefined, { systemRecords, clock, openModel, onTrouble });
+    const { indexes, closeThreads } = openIndexFiles(config, {
+      dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
+      onTrouble,
+    });
+    const { indexMemoryBytesMax } = config;
+    const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
+    const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
+    try {
+      const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+      return await work({ ...common, namespaces, eraseCalls });
+    } finally {
+      await namespaces.close();
+      await closeThreads();
+    }
+  };
+  const ports: OperatorPorts = {
     ...storage,
     plans,
     freeCalls: plans.get(FREE).calls,
-    eraseMemories: (accountId: string) =>
-      withNamespaces(config, storage, (memory) => dropAll(memory, accountId)),
-    indexStatus: (page: Parameters<typeof indexStatus>[1]) =>
-      withNamespaces(config, storage, (memory) => indexStatus(memory, page)),
-    eraseIndex: (scope: Scope) =>
-      withNamespaces(config, storage, ({ namespaces }) => namespaces.eraseIndex(scope)),
+    eraseMemories: (accountId) => withNamespaces((memory) => dropAll(memory, accountId)),
+    indexStatus: (page) => withNamespaces((memory) => indexStatus(memory, page)),
+    eraseIndex: (scope) => withNamespaces(({ namespaces }) => namespaces.eraseIndex(scope)),
   };
   const ask: Answering = async (request) => {
     try {
@@ -83,33 +103,4 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     }
   };
   return { ask, close: () => storage.close() };
-}
-
-/** Runs work on namespaces and index files, where no service uses them and no model is loaded. */
-async function withNamespaces<T>(
-  config: Config,
-  storage: Storage,
-  work: (memory: ErasurePorts) => Promise<T>,
-): Promise<T> {
-  const { log, names, secondaryIndexes, erasures, recent, systemRecords, calls } = storage;
-  const pins = new Pins(await systemRecords.models());
-  const clock = systemClock;
-  // What maintenance fails at here, the next server does again.
-  const onTrouble = () => {};
-  const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
-  const modelVersions = new ModelVersions(pins, undefined, { systemRecords, clock, openModel, onTrouble });
-  const { indexes, closeThreads } = openIndexFiles(config, {
-    dimensionsOf: (logId) => modelVersions.pins.dimensionsOf(logId),
-    onTrouble,
-  });
-  const { indexMemoryBytesMax } = config;
-  const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
-  const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
-  try {
-    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    return await work({ ...common, namespaces, eraseCalls });
-  } finally {
-    await namespaces.close();
-    await closeThreads();
-  }
 }

@@ -12,6 +12,7 @@ import { Moving } from "../memory/reembedding/moving.js";
 import { type Context, warn } from "./context.js";
 
 type Waiting = ReturnType<OpenEmbedder["waiting"]>;
+type Opening = Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings" | "signal">;
 
 /**
  * Opens the model that the database is pinned to; for an empty database, the one that is set.
@@ -27,17 +28,37 @@ export async function openModelVersions(
     stopping,
   }: { systemRecords: SystemRecords; running(): number; stopping: AbortSignal },
 ): Promise<{ modelVersions: ModelVersions; first: OpenEmbedder }> {
-  const { config, logger, closers } = context;
+  const { config, logger, closers, telemetry, models: opened } = context;
   let present = () => "";
   const servers = watchServers(context, () => present());
+  const openModel = async ({ model, ...options }: Opening): Promise<OpenEmbedder> => {
+    const embedder = await openEmbedder({
+      ...modelOf(config, model),
+      ...options,
+      workers: config.embedWorkers,
+      onTrouble: warn(context)("embedder", "embedding"),
+      onRequest: telemetry.embedServerRequest,
+      onAway: (failure) => servers.note(model, failure),
+    });
+    const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
+    opened.add(embedder);
+    return {
+      ...cached,
+      embed: telemetry.embed(cached),
+      close: async () => {
+        opened.delete(embedder);
+        await cached.close();
+        servers.forget(model);
+      },
+    };
+  };
   const models = await systemRecords.models();
-  const first = await openModel(context, {
+  const first = await openModel({
     model: modelFor(config.model, models),
     revision: models.at(-1)?.model.revision,
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
     isAlone: () => running() <= 1,
     signal: stopping,
-    servers,
   });
   closers.push(() => first.close());
   const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
@@ -50,7 +71,7 @@ export async function openModelVersions(
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
       // Settings that are not about this model say nothing of it, but the database does.
       const settings = { pooling: pooling as Pooling, passagePrefix };
-      return openModel(context, { model: id, revision, servers, ...(id !== config.model && { settings }) });
+      return openModel({ model: id, revision, ...(id !== config.model && { settings }) });
     },
     onTrouble: warn(context)("reembedding", "loading a model of the database; it is tried again"),
   });
@@ -97,38 +118,6 @@ export function watchServers({ logger, telemetry, readiness }: WatchContext, pre
   };
 }
 
-async function openModel(
-  context: Context,
-  {
-    model,
-    servers,
-    ...options
-  }: Pick<EmbedderOptions, "model" | "isAlone" | "revision" | "settings" | "signal"> & {
-    servers: ReturnType<typeof watchServers>;
-  },
-): Promise<OpenEmbedder> {
-  const { config, telemetry, models } = context;
-  const embedder = await openEmbedder({
-    ...modelOf(config, model),
-    ...options,
-    workers: config.embedWorkers,
-    onTrouble: warn(context)("embedder", "embedding"),
-    onRequest: telemetry.embedServerRequest,
-    onAway: (failure) => servers.note(model, failure),
-  });
-  const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
-  models.add(embedder);
-  return {
-    ...cached,
-    embed: telemetry.embed(cached),
-    close: async () => {
-      models.delete(embedder);
-      await cached.close();
-      servers.forget(model);
-    },
-  };
-}
-
 export function describeNewest(modelVersions: ModelVersions) {
   const model = modelVersions.pins.modelOf(modelVersions.newest);
   return model && describeModel(model.id);
@@ -163,14 +152,6 @@ export function modelOf(config: Config, model: string) {
     queryPrefix: modelQueryPrefix,
     passagePrefix: modelPassagePrefix,
   };
-  const remote = {
-    url: config.embedUrl,
-    apiKey: config.embedApiKey,
-    queryPrefix: config.embedQueryPrefix,
-    textPrefix: config.embedTextPrefix,
-    dimensions: config.embedDimensions,
-    maxTokens: config.embedMaxTokens,
-  };
   // The settings are about the model that is set, not about the one that a database has in its place.
-  return { model, modelsDir, hub: modelsHub, remote, ...(model === config.model && { settings }) };
+  return { model, modelsDir, hub: modelsHub, remote: config, ...(model === config.model && { settings }) };
 }

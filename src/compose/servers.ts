@@ -62,8 +62,13 @@ export async function startServers(context: Context, options: ServersOptions) {
       stream_bytes: memory.streams.shares.bytes,
     },
   });
-  const metricsAddress = await listenForMetrics(context);
-  const { host, port } = config;
+  const { host, port, metricsPort } = config;
+  let metricsAddress: string | undefined;
+  if (metricsPort !== undefined && telemetry.exposition !== undefined) {
+    const metrics = createMetricsApp({ exposition: telemetry.exposition, logger, readiness });
+    closers.push(() => metrics.close());
+    metricsAddress = `${await listen(metrics, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
+  }
   const address = await listen(app, { host, port, tls: options.tls });
   const draining = { readiness, ending, timeoutMs: config.shutdownTimeoutMs };
   const shutdown = (how: ShutdownOptions) => drain(app, draining, how);
@@ -71,18 +76,4 @@ export async function startServers(context: Context, options: ServersOptions) {
   const abandon = () => shutdown({ noticeMs: 0, force: AbortSignal.abort() });
   closers.push(() => (readiness.withdrawn ? undefined : abandon()));
   return { address, metricsAddress, shutdown, calls };
-}
-
-/** Listens on the port for metrics; returns the address of `/metrics`. */
-async function listenForMetrics({
-  config: { host, metricsPort },
-  telemetry: { exposition },
-  closers,
-  logger,
-  readiness,
-}: Context): Promise<string | undefined> {
-  if (metricsPort === undefined || exposition === undefined) return undefined;
-  const app = createMetricsApp({ exposition, logger, readiness });
-  closers.push(() => app.close());
-  return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }

@@ -43,6 +43,12 @@ export function every(
   };
 }
 
+/** Looks at something at intervals, and returns a function that ends it. The timer keeps no process alive. */
+export function lookEvery(everyMs: number, look: () => void): () => void {
+  const timer = setInterval(look, everyMs).unref();
+  return () => clearInterval(timer);
+}
+
 /** Runs work at intervals and on request, never twice at a time. */
 export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
   const now = coalesce(work);

@@ -1,12 +1,17 @@
-/** Runs one piece of work after the other, whether those before it succeed or fail. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs one piece of work of each name after the other, whether those before it succeed or fail. */
+export type InTurn = <T>(work: () => Promise<T>, name?: string) => Promise<T>;
 
 export function inTurn(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const working = last.then(work);
+  /** The last work of each name; a name without any is forgotten. */
+  const lasts = new Map<string, Promise<void>>();
+  return (work, name = "") => {
+    const working = (lasts.get(name) ?? Promise.resolve()).then(work);
     // Whoever asked for it learns of its failure.
-    last = working.catch(() => {});
+    const ended = () => {
+      if (lasts.get(name) === last) lasts.delete(name);
+    };
+    const last = working.then(ended, ended);
+    lasts.set(name, last);
     return working;
   };
 }

@@ -1,5 +1,6 @@
 import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { inTurn } from "../concurrency/in-turn.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
 import type {
@@ -68,8 +69,8 @@ export async function eraseUnreadable(folder: string): Promise<void> {
 
 class SegmentIndexes implements Indexes {
   readonly #open = new Map<string, LogIndex>();
-  /** Last work on the files of each log that is not open. */
-  readonly #working = new Map<string, Promise<unknown>>();
+  /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
+  readonly #inTurn = inTurn();
 
   constructor(private readonly options: IndexesOptions) {}
 
@@ -77,12 +78,12 @@ class SegmentIndexes implements Indexes {
     const index = this.#openWith(logId, this.#folderOf(logId));
     const restore = index.restore.bind(index);
     index.restore = () =>
-      this.#inTurn(logId, async () => {
+      this.#inTurn(async () => {
         const now = new Date();
         // The files of logs that were used longest ago are erased first. Without any, there is nothing to note.
         await utimes(this.#folderOf(logId), now, now).catch(() => {});
         return restore();
-      });
+      }, logId);
     this.#open.set(logId, index);
     return index;
   }
@@ -109,7 +110,7 @@ class SegmentIndexes implements Indexes {
   wipe(logId: string, sequences: readonly number[]): Promise<void> {
     const removeHere = () => this.#restored(logId)?.remove(sequences);
     // It may be restored until its turn comes. Then only it may write to its files.
-    return removeHere() ?? this.#inTurn(logId, async () => removeHere() ?? this.#wipeFiles(logId, sequences));
+    return removeHere() ?? this.#inTurn(async () => removeHere() ?? this.#wipeFiles(logId, sequences), logId);
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
@@ -255,17 +256,6 @@ class SegmentIndexes implements Indexes {
     return { file, remove };
   }
 
-  /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
-  #inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
-    const working = (this.#working.get(logId) ?? Promise.resolve()).then(work);
-    const ended = () => {
-      if (this.#working.get(logId) === settled) this.#working.delete(logId);
-    };
-    const settled: Promise<void> = working.then(ended, ended);
-    this.#working.set(logId, settled);
-    return working;
-  }
-
   /** Erases the files of the logs used least recently until the rest fits; those of open indexes are searched. */
   async #evict(): Promise<void> {
     const { folder, closedBytesMax } = this.options;
@@ -280,7 +270,7 @@ class SegmentIndexes implements Indexes {
     for (const { logId, bytes: own } of uses.sort((a, b) => a.usedMs - b.usedMs)) {
       if (bytes <= closedBytesMax) return;
       if (this.#open.has(logId)) continue;
-      await this.#inTurn(logId, () => rm(join(folder, logId), { recursive: true, force: true }));
+      await this.#inTurn(() => rm(join(folder, logId), { recursive: true, force: true }), logId);
       bytes -= own;
     }
   }

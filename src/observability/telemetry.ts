@@ -1,8 +1,8 @@
 import type { Embedder, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { type BegunCall, type CallWatcher, NO_TIMINGS, type StepTimer } from "../memory/ports/step-timer.js";
-import { addGauges, type Sources } from "./gauges.js";
 import { measureCall, measuredEmbed, measuredQuota, measuringTimer } from "./measured.js";
+import type { Sources } from "./metrics.js";
 import { openTracing } from "./tracing.js";
 
 /** Minimum time between two complaints about a collector that cannot be reached. */
@@ -25,7 +25,8 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
  */
 export async function openTelemetry({ metrics: wanted, tracing, onTrouble }: TelemetryOptions) {
   // Loaded only where it is needed: it takes a sixth of the start.
-  const metrics = wanted ? new (await import("./metrics.js")).Metrics() : undefined;
+  const instruments = wanted ? await import("./metrics.js") : undefined;
+  const metrics = instruments && new instruments.Metrics();
   let loading = true;
   let quietUntilMs = 0;
   const complain = (message: string) => {
@@ -63,7 +64,7 @@ export async function openTelemetry({ metrics: wanted, tracing, onTrouble }: Tel
       metrics?.embedServerSeconds.observe({ outcome }, ms / 1000);
       metrics?.embedServerTokens.inc(tokens);
     },
-    watch: (sources: Sources) => metrics && addGauges(metrics, sources),
+    watch: (sources: Sources) => metrics && instruments?.addGauges(metrics, sources),
     /** The metrics in Prometheus' text format; undefined without metrics. */
     exposition: metrics && {
       type: metrics.registry.contentType,

@@ -7,6 +7,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Budget } from "../concurrency/budget.js";
+import { inTurn } from "../concurrency/in-turn.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError, shown } from "../errors.js";
@@ -209,7 +210,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     call.hold(DECODED_TIMES * chunk.byteLength);
     // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
     // byte.
-    if (end > all.length) all = ensureCapacity(all, Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+    if (end > all.length) all = Buffer.concat([all], Math.max(end, Math.min(bytesSaid, 2 * all.length)));
     all.set(chunk, bytes);
     bytes = end;
   };
@@ -247,12 +248,6 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
 
 function brokenOff(cause: unknown): ConnectError {
   return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
-}
-
-function ensureCapacity(old: Buffer, bytes: number): Buffer {
-  const larger = Buffer.allocUnsafe(bytes);
-  larger.set(old);
-  return larger;
 }
 
 /** Unpacks the one message of a unary call. */
@@ -305,12 +300,11 @@ const places = new Budget({
   waitMs: CALL_TIMEOUT_MS,
   what: "compressed bodies",
 });
-/** The last body of each owner that waits or is unpacked. Each waits for the one before, so that owners take turns. */
-const lasts = new Map<string, Promise<unknown>>();
+/** Each body waits for the one before of its owner, so that owners take turns. */
+const ownersTurn = inTurn();
 
 /** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
-  const { owner } = call;
   const work = async () => {
     // Nobody waits for it any more.
     if (call.abortReason !== undefined) throw call.abortReason;
@@ -322,16 +316,7 @@ function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Ar
     call.hold(DECODED_TIMES * plain.length);
     return plain;
   };
-  const before = lasts.get(owner) ?? Promise.resolve();
-  const unzipping = before.then(() => places.run(1, work));
-  // The next begins however this one ends.
-  const last = unzipping
-    .catch(() => {})
-    .finally(() => {
-      if (lasts.get(owner) === last) lasts.delete(owner);
-    });
-  lasts.set(owner, last);
-  return unzipping;
+  return ownersTurn(() => places.run(1, work), call.owner);
 }
 
 /**

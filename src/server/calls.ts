@@ -8,6 +8,7 @@ import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
 import type { CheckSignUp } from "../accounts/sign-up.js";
+import { lookEvery } from "../concurrency/every.js";
 import type { Share } from "../concurrency/share.js";
 import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -58,19 +59,14 @@ export class Calls {
   readonly #memory = new CallMemory();
   readonly #limits = new PlanLimits();
   readonly #running = new Set<Call>();
-  /** Running RPCs whose answers are no streams. */
-  #rpcs = 0;
-  readonly #timer = setInterval(() => this.#endLate(), LOOK_MS).unref();
-
-  constructor(private readonly options: CallsOptions) {}
-
   /**
    * Number of running RPCs. A stream may run for days, and mostly waits: a call beside it is alone. So is the RPC
    * that a message of MCP asks.
    */
-  get running(): number {
-    return this.#rpcs;
-  }
+  running = 0;
+  readonly close = lookEvery(LOOK_MS, () => this.#endLate());
+
+  constructor(private readonly options: CallsOptions) {}
 
   /** What calls share, by its name in the metrics. */
   get shares(): Readonly<Record<string, Share>> {
@@ -82,7 +78,7 @@ export class Calls {
     const call = new Call(options, this.#memory);
     this.#running.add(call);
     if (call.isRpc) {
-      if (!call.streams) this.#rpcs += 1;
+      if (!call.streams) this.running += 1;
       call.watcher = this.options.onBegin(call);
     }
     // An unread answer is held in memory until it is taken.
@@ -121,7 +117,7 @@ export class Calls {
       this.#limits.begin(principal, plan);
       call.onRelease(() => this.#limits.end(principal));
     } finally {
-      setRateLimitHeaders(call, this.#limits, { keyHash: principal.keyHash, plan });
+      this.#setRateLimitHeaders(call, principal.keyHash, plan);
     }
   }
 
@@ -166,7 +162,7 @@ export class Calls {
   /** Ends a call: logs it, measures it, and records it for its account. */
   end(call: Call): void {
     if (!this.#running.delete(call)) return;
-    if (call.isRpc && !call.streams) this.#rpcs -= 1;
+    if (call.isRpc && !call.streams) this.running -= 1;
     call.stop();
     const ms = performance.now() - call.startMs;
     // `ok`, or Connect's name of the error.
@@ -187,12 +183,32 @@ export class Calls {
     for (const call of this.#running) call.abort(reason);
   }
 
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
   logFault({ id: requestId }: Call, error: unknown): void {
     this.options.logger.error({ err: error, requestId }, "fault");
+  }
+
+  /**
+   * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
+   * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
+   * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
+   */
+  #setRateLimitHeaders(call: Call, keyHash: string, plan: Plan): void {
+    const { concurrency } = plan;
+    const rates = this.#limits.ratesOf(plan)?.keys;
+    const policies: string[] = [];
+    const now: string[] = [];
+    if (rates !== undefined) {
+      const { perSecond, burst } = rates.rate;
+      policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+      now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
+    }
+    if (concurrency !== undefined) {
+      policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
+      now.push(`"concurrency";r=${concurrency - this.#limits.runningOf(keyHash)}`);
+    }
+    if (policies.length === 0) return;
+    call.setHeader("ratelimit-policy", policies.join(", "));
+    call.setHeader("ratelimit", now.join(", "));
   }
 
   #endLate(): void {
@@ -221,34 +237,6 @@ function isFault(error: unknown): boolean {
   if (error instanceof ConnectError)
     return error.code === Code.Internal && error.rawMessage === INTERNAL_MESSAGE;
   return (error as Error | undefined)?.name !== "AbortError";
-}
-
-/**
- * Headers on the state of a key's limits: `RateLimit-Policy` and `RateLimit`, as
- * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
- * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
- */
-function setRateLimitHeaders(
-  call: Pick<Call, "setHeader">,
-  limits: PlanLimits,
-  { keyHash, plan }: { readonly keyHash: string; readonly plan: Plan },
-): void {
-  const { concurrency } = plan;
-  const rates = limits.ratesOf(plan)?.keys;
-  const policies: string[] = [];
-  const now: string[] = [];
-  if (rates !== undefined) {
-    const { perSecond, burst } = rates.rate;
-    policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-    now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
-  }
-  if (concurrency !== undefined) {
-    policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
-    now.push(`"concurrency";r=${concurrency - limits.runningOf(keyHash)}`);
-  }
-  if (policies.length === 0) return;
-  call.setHeader("ratelimit-policy", policies.join(", "));
-  call.setHeader("ratelimit", now.join(", "));
 }
 
 /** The call's credential: an API key if it has one, even a wrong one; else the session. */

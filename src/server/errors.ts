@@ -149,7 +149,7 @@ export function sendError(reply: FastifyReply, status: number, message: string):
   const error = httpErrorOf(status, message);
   // In gRPC, what is not served has a code of its own.
   const inGrpc = status === 404 ? new ConnectError(message, Code.Unimplemented) : error;
-  return send(reply, { error, inGrpc, status });
+  return send(reply, status, error, { inGrpc });
 }
 
 /**
@@ -166,23 +166,18 @@ export function sendCallError(
   const { reason, field } =
     thrown instanceof MemoryError && thrown.code !== "internal" ? thrown : ({} as Partial<MemoryError>);
   const status = reason === "BODY_TOO_LARGE" ? 413 : codeToHttpStatus(error.code);
-  return send(reply, { error, status, headers, more: { reason, field } });
+  return send(reply, status, error, { headers, more: { reason, field } });
 }
 
-interface Sending {
-  readonly error: ConnectError;
-  readonly status: number;
-  /** What a client of gRPC gets in place of it. */
-  readonly inGrpc?: ConnectError;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Fields of the answer beside those of Connect. */
-  readonly more?: object;
-}
-
-/** Sends an error with the request's id, and the page about it. */
+/**
+ * Sends an error with the request's id, and the page about it. A client of gRPC may get another in its place; `more` has
+ * fields of the answer beside those of Connect.
+ */
 function send(
   reply: FastifyReply,
-  { error, inGrpc = error, status, headers = {}, more }: Sending,
+  status: number,
+  error: ConnectError,
+  { inGrpc = error, headers = {}, more = {} }: { inGrpc?: ConnectError; headers?: object; more?: object },
 ): FastifyReply {
   const { request, raw } = reply;
   const set = reply.getHeaders() as Record<string, string>;

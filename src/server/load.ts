@@ -1,3 +1,4 @@
+import { lookEvery } from "../concurrency/every.js";
 import { unavailable } from "../errors.js";
 
 /** Delay of the event loop, smoothed, above which calls are refused. */
@@ -16,14 +17,10 @@ const LATE_MAX_MS = 4 * LOOP_DELAY_MS_MAX;
 
 /** Measures how busy this process is. */
 export class Load {
-  #loopDelayMs = 0;
-  #dueMs = performance.now() + LOOP_CHECK_MS;
-  readonly #timer = setInterval(() => this.#look(), LOOP_CHECK_MS).unref();
-
   /** Delay of the event loop in milliseconds, smoothed. */
-  get loopDelayMs(): number {
-    return this.#loopDelayMs;
-  }
+  loopDelayMs = 0;
+  #dueMs = performance.now() + LOOP_CHECK_MS;
+  readonly close = lookEvery(LOOP_CHECK_MS, () => this.#look());
 
   /**
    * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything
@@ -33,17 +30,13 @@ export class Load {
    * @throws MemoryError `unavailable`.
    */
   check(): void {
-    if (this.#loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
+    if (this.loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
   }
 
   #look(): void {
     const now = performance.now();
     const late = Math.min(Math.max(0, now - this.#dueMs), LATE_MAX_MS);
     this.#dueMs = now + LOOP_CHECK_MS;
-    this.#loopDelayMs += (late - this.#loopDelayMs) * NEW_SHARE;
+    this.loopDelayMs += (late - this.loopDelayMs) * NEW_SHARE;
   }
 }

@@ -1,3 +1,4 @@
+import { lookEvery } from "../concurrency/every.js";
 import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
@@ -8,7 +9,7 @@ export class StorageWatch {
   #trouble: unknown;
   /** End of the last check; one that began earlier tells nothing new. */
   #endedMs = 0;
-  readonly #timer: NodeJS.Timeout;
+  readonly close = lookEvery(CHECK_MS, () => void this.#check());
 
   constructor(
     private readonly storage: Pick<Storage, "check">,
@@ -17,9 +18,7 @@ export class StorageWatch {
      * is well again.
      */
     private readonly onChange: (trouble: unknown) => void,
-  ) {
-    this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
-  }
+  ) {}
 
   /**
    * Returns a port that refuses whatever it is asked while the database is known not to answer. What is asked of it throws
@@ -33,10 +32,6 @@ export class StorageWatch {
       return (Reflect.get(target, name) as (...given: unknown[]) => unknown).bind(target);
     };
     return new Proxy(port, { get });
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   async #check(): Promise<void> {

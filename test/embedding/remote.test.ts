@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 async function open(more: Partial<RemoteSettings> = {}, options: Partial<RemoteOptions> = {}) {
-  const remote = { url: server.url, apiKey: KEY, maxTokens: 512, ...more };
+  const remote = { embedUrl: server.url, embedApiKey: KEY, embedMaxTokens: 512, ...more };
   const embedder = await openRemote({ model: "openai:test", remote, ...options });
   onTestFinished(() => embedder.close());
   server.asked.length = 0;
@@ -111,7 +111,7 @@ describe("a remote model", () => {
   });
 
   it("has prefixes and asks for dimensions as the settings say", async () => {
-    const settings = { queryPrefix: "query: ", textPrefix: "passage: ", dimensions: 16 };
+    const settings = { embedQueryPrefix: "query: ", embedTextPrefix: "passage: ", embedDimensions: 16 };
     const embedder = await open(settings);
     await embed(embedder);
     await embed(embedder, "kettle", { field: "query" });
@@ -152,7 +152,7 @@ describe("a remote model", () => {
   });
 
   it("reads a long text in windows that overlap, and the largest one without holding the main thread", async () => {
-    const embedder = await open({ maxTokens: 64 });
+    const embedder = await open({ embedMaxTokens: 64 });
     const sentences = Array.from(
       { length: 40 },
       (_, i) => `Fact number ${i} is about the colour of house ${i * 7}.`,
@@ -178,7 +178,7 @@ describe("a remote model", () => {
   });
 
   it("has fewer windows where vectors are larger, so that a memory has no more than 4 MiB of them", async () => {
-    const embedder = await open({ maxTokens: 32, dimensions: 4096 });
+    const embedder = await open({ embedMaxTokens: 32, embedDimensions: 4096 });
     const text = Array.from({ length: 1200 }, (_, i) => `Fact ${i} is about house ${i}.`).join(" ");
     const { vectors, windows = [] } = await embed(embedder, text);
     expect(server.asked.flatMap(({ input }) => input).length).toBeGreaterThan(257);
@@ -505,7 +505,9 @@ describe("random trouble", () => {
 
 describe("the start", () => {
   const refusal = (more: Partial<RemoteSettings> = {}, model = "openai:test") =>
-    failureOf(openRemote({ model, remote: { url: server.url, apiKey: KEY, maxTokens: 512, ...more } }));
+    failureOf(
+      openRemote({ model, remote: { embedUrl: server.url, embedApiKey: KEY, embedMaxTokens: 512, ...more } }),
+    );
 
   it("repeats no part of the key from the server's words, also where these are cut", async () => {
     server.disturb = (_, response) => {
@@ -519,7 +521,7 @@ describe("the start", () => {
 
   it("says that the server does not answer, after a while", async () => {
     await server.stop();
-    expect(await refusal({ url: `${server.url}?key=${KEY}` })).toMatchObject({
+    expect(await refusal({ embedUrl: `${server.url}?key=${KEY}` })).toMatchObject({
       code: "unavailable",
       message: `EMBED_URL: the embedding server at ${server.url}/embeddings does not answer: the connection failed (ECONNREFUSED)`,
     });
@@ -563,11 +565,11 @@ describe("the start", () => {
   });
 
   it("refuses settings with which nothing can be read", async () => {
-    expect((await refusal({ url: undefined })).message).toBe(
+    expect((await refusal({ embedUrl: undefined })).message).toBe(
       "MODEL=openai:test needs EMBED_URL, and it is not set",
     );
     expect((await refusal({}, "openai:")).message).toMatch(/^MODEL must have the model's name/);
-    expect((await refusal({ maxTokens: 32, queryPrefix: "word ".repeat(20) })).message).toBe(
+    expect((await refusal({ embedMaxTokens: 32, embedQueryPrefix: "word ".repeat(20) })).message).toBe(
       "EMBED_MAX_TOKENS is 32, and the prefixes take about 20 of them; make it larger",
     );
     server.disturb = (asked, response) => {

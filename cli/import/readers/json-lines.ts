@@ -1,9 +1,12 @@
 import type { JsonObject } from "../../../src/memory/requests/metadata.js";
-import type { Read, Source } from "../imported.js";
+import type { Problem, Read, Source } from "../imported.js";
 import {
   checked,
   expiryOf,
   idTextOf,
+  imported,
+  isBlank,
+  listOf,
   madeId,
   otherFormat,
   parsedObject,
@@ -13,7 +16,15 @@ import {
   timeOf,
 } from "./parts.js";
 
-const FORMAT = "jsonl";
+/** Lists the lines that are not blank, each with its object, or why it has none. */
+async function* itemsIn(source: Source) {
+  for await (const line of source.lines()) {
+    if (isBlank(line)) continue;
+    const item = "text" in line ? parsedObject(line.text) : undefined;
+    const why = "problem" in line ? line.problem : "it is not a JSON object";
+    yield { item, place: `line ${line.number}`, why };
+  }
+}
 
 /**
  * Reads JSON Lines of one's own: objects with a `text`, and maybe `metadata`, `external_id` or `id`,
@@ -21,15 +32,11 @@ const FORMAT = "jsonl";
  */
 export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   let isKnown = false;
-  for await (const line of source.lines()) {
-    if ("text" in line && line.text.trim() === "") continue;
-    const place = `line ${line.number}`;
-    const item = "text" in line ? parsedObject(line.text) : undefined;
+  for await (const { item, place, why } of itemsIn(source)) {
     // The first line tells which format it is; a bad one after it stops no other.
-    if (!isKnown && textOf(item?.text) === undefined) throw otherFormat("JSON Lines with a text in each");
+    if (!isKnown && textOf(item?.text) === undefined) break;
     isKnown = true;
-    if (item) yield memoryOf(item, place);
-    else yield skip(FORMAT, place, "problem" in line ? line.problem : "it is not a JSON object");
+    yield item ? memoryOf(item, place) : skip("jsonl", place, why);
   }
   if (!isKnown) throw otherFormat("JSON Lines with a text in each");
 }
@@ -45,4 +52,62 @@ function memoryOf(item: JsonObject, place: string): Read {
     ([name, time]) => time === undefined && (item[name] ?? null) !== null,
   );
   return "result" in read || wrong === undefined ? read : refusal(read, `its ${wrong[0]} is no time`);
+}
+
+const PROGRAM = "server-memory";
+/** Bad lines that may come before the first good one: a file of another kind is not read to its end. */
+const BAD_LINES_MAX = 1000;
+
+/**
+ * Reads the file of `@modelcontextprotocol/server-memory`, a knowledge graph in JSON Lines. Each observation
+ * becomes a memory with its entity before it, and each relation a sentence: alone neither says what it is of.
+ */
+export async function* readServerMemory(source: Source): AsyncGenerator<Read> {
+  let bad: Problem[] | undefined = [];
+  for await (const { item, place, why } of itemsIn(source)) {
+    if (item?.type === "entity" || item?.type === "relation") {
+      yield* bad ?? [];
+      bad = undefined;
+      if (item.type === "entity") yield* observationsOf(item, place);
+      else yield relationOf(item, place);
+      continue;
+    }
+    const problem = skip(PROGRAM, place, item ? "it is no entity or relation" : why);
+    if (bad === undefined) yield problem;
+    else if (bad.push(problem) === BAD_LINES_MAX) break;
+  }
+  if (bad !== undefined && bad.length > 0) {
+    throw otherFormat("a memory.jsonl of @modelcontextprotocol/server-memory");
+  }
+}
+
+function* observationsOf({ name, entityType, observations }: JsonObject, place: string): Generator<Read> {
+  const facts = { entity: name, entity_type: entityType };
+  const entity = textOf(name);
+  const list = listOf(observations) ?? [];
+  if (entity === undefined) yield skip(PROGRAM, place, "its entity has no name");
+  else if (list.length === 0) yield skip(PROGRAM, place, "its entity has no observations");
+  else {
+    for (const observation of list) {
+      const text = textOf(observation);
+      yield imported({
+        program: PROGRAM,
+        place,
+        id: madeId([name, observation]),
+        facts,
+        text: text && `${entity}: ${text}`,
+      });
+    }
+  }
+}
+
+function relationOf({ from, relationType, to }: JsonObject, place: string): Read {
+  const isWhole = [from, relationType, to].every((part) => textOf(part) !== undefined);
+  return imported({
+    program: PROGRAM,
+    place,
+    id: madeId([from, relationType, to]),
+    facts: { from, relation: relationType, to },
+    text: isWhole ? `${from} ${String(relationType).replaceAll("_", " ")} ${to}` : undefined,
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { shownPath } from "../../../src/errors.js";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/metadata.js";
-import { type Imported, OtherFormatError, type Problem, type Read } from "../imported.js";
+import { type Imported, type Line, OtherFormatError, type Problem, type Read } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseForeignJson } from "./json.js";
 
 /** Member of a memory's metadata that says where it comes from. */
@@ -17,6 +17,10 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
 
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+export function isBlank(line: Line): boolean {
+  return "text" in line && line.text.trim() === "";
 }
 
 /** Parses a line; undefined if it is not JSON of an object. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { failedPrecondition } from "../../../src/errors.js";
-import { type Line, OtherFormatError, type Read, type Source } from "../imported.js";
-import { checked, objectOf, otherFormat, parsedObject, skip, textOf } from "./parts.js";
+import { OtherFormatError, type Read, type Source } from "../imported.js";
+import { checked, isBlank, objectOf, otherFormat, parsedObject, skip, textOf } from "./parts.js";
 
 export const FORMAT = "recalld-export";
 const VERSION = 1;
@@ -39,10 +39,6 @@ async function* linesOf(source: Source, framing: Framing): AsyncGenerator<{ text
     if (isBlank(line) || ++read === 1 || read > count + 1) continue;
     yield { text: "text" in line ? line.text : "", place: `line ${line.number}` };
   }
-}
-
-function isBlank(line: Line): boolean {
-  return "text" in line && line.text.trim() === "";
 }
 
 /** The first and the last line of an export. */

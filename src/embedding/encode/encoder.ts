@@ -55,7 +55,7 @@ export class Encoder {
     this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
     this.#specialTokens = this.#tokenize("").length;
     const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
-    this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
+    this.#tokensMax = (convention.windowTokens ?? WHOLE_TOKENS) - Math.max(...prefixed);
   }
 
   /** Reads a text, one in each run: with int8, padding and other texts in a batch change its vector. */
@@ -123,16 +123,4 @@ export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<
   });
   const pooling = settlePooling(convention.pooling, model.sessions.model.outputNames);
   return new Encoder(tokenizer, model, { ...convention, pooling });
-}
-
-function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Convention): number {
-  const window = Math.min(
-    tokenizer.model_max_length,
-    model.config.max_position_embeddings ?? Number.POSITIVE_INFINITY,
-    windowTokens ?? Number.POSITIVE_INFINITY,
-  );
-  const tokens = Math.min(window, WHOLE_TOKENS);
-  // A tokenizer without a limit says 1e30.
-  if (window < 1e9) return tokens;
-  throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
 }

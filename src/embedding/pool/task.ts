@@ -36,7 +36,8 @@ export class Task {
   usedMs = 0;
   /** Estimated cost of the unread chunks. */
   cost: number;
-  #isOver = false;
+  /** Whether the caller knows the outcome. */
+  isOver = false;
   #tokens = 0;
   readonly #whole: Chunk;
   /** The whole text, or the windows that are read in its place, in order. */
@@ -55,11 +56,6 @@ export class Task {
     this.#chunks = [this.#whole];
     this.#ready = [this.#whole];
     this.cost = this.#whole.cost;
-  }
-
-  /** Whether the caller knows the outcome. */
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Next chunk in the order of the text; undefined when workers have all that is left. */
@@ -84,12 +80,12 @@ export class Task {
     if ("vector" in encoded) chunk.vector = encoded.vector;
     else this.#divide(chunk, encoded.parts);
     if (this.#chunks.some(({ vector }) => vector === undefined)) return;
-    this.#isOver = true;
+    this.isOver = true;
     this.#resolve(this.#joined());
   }
 
   reject(error: unknown): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#reject(error);
   }
 

@@ -18,16 +18,16 @@ import { type EmbedWorker, Pool } from "../pool/pool.js";
 import { Batches, probe, TextFailedError } from "./batches.js";
 import type { EmbeddingServer, RequestFailedError, RequestOutcome } from "./request.js";
 
-/** Settings about the embedding server. */
+/** Settings about the embedding server, by their names. */
 export interface RemoteSettings {
   /** Base address of the API, such as `https://api.openai.com/v1`. */
-  readonly url?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly queryPrefix?: string | undefined;
-  readonly textPrefix?: string | undefined;
-  readonly dimensions?: number | undefined;
+  readonly embedUrl?: string | undefined;
+  readonly embedApiKey?: string | undefined;
+  readonly embedQueryPrefix?: string | undefined;
+  readonly embedTextPrefix?: string | undefined;
+  readonly embedDimensions?: number | undefined;
   /** Maximum number of tokens of a text that is sent, with its prefix. */
-  readonly maxTokens: number;
+  readonly embedMaxTokens: number;
 }
 
 export interface RemoteOptions extends RemoteEvents {
@@ -70,17 +70,18 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
       `must have the model's name on the server behind ${REMOTE_PREFIX}, without blanks`,
     );
   }
-  if (remote?.url === undefined) throw failedPrecondition(`MODEL=${id} needs EMBED_URL, and it is not set`);
+  if (remote?.embedUrl === undefined)
+    throw failedPrecondition(`MODEL=${id} needs EMBED_URL, and it is not set`);
   const prefixes = {
-    query: settings?.queryPrefix ?? remote.queryPrefix ?? "",
-    text: settings?.passagePrefix ?? remote.textPrefix ?? "",
+    query: settings?.queryPrefix ?? remote.embedQueryPrefix ?? "",
+    text: settings?.passagePrefix ?? remote.embedTextPrefix ?? "",
   };
-  const limits = limitsOf(remote.maxTokens, prefixes);
+  const limits = limitsOf(remote.embedMaxTokens, prefixes);
   const server: EmbeddingServer = {
-    address: addressOf(remote.url),
-    apiKey: remote.apiKey,
+    address: addressOf(remote.embedUrl),
+    apiKey: remote.embedApiKey,
     model: name,
-    dimensions: remote.dimensions,
+    dimensions: remote.embedDimensions,
     onRequest: options.onRequest ?? (() => {}),
   };
   const found = await firstProbe(server);

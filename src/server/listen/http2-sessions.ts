@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
+import { lookEvery } from "../../concurrency/every.js";
 import { IterationTime, Turns } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
@@ -70,9 +71,10 @@ export class Http2Sessions {
   readonly #time = new IterationTime(ITERATION_MS_MAX);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Overhead();
-  readonly #timer = setInterval(() => {
+  /** Ends what `close` leaves running for the last streams. */
+  readonly stop = lookEvery(OVERHEAD_LOOK_MS, () => {
     for (const [session, open] of this.#sessions) this.#countOverhead(session, open);
-  }, OVERHEAD_LOOK_MS).unref();
+  });
 
   constructor(
     private readonly limits: OnePortLimits,
@@ -167,11 +169,6 @@ export class Http2Sessions {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  /** Ends what `close` leaves running for the last streams. */
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
   /**
    * Counts a stream of what Node has read already, and lets it read no more. A read of 64 KiB may hold five hundred
    * calls that the client has each reset before it opened the next, so never more than it may run are open. Served up
@@ -249,7 +246,7 @@ function isReceiving(stream: ServerHttp2Stream): boolean {
  */
 function endUnfinishedHeaders(session: Http2Session, open: OpenSession, limits: OnePortLimits): void {
   let seenBytes = 0;
-  const timer = setInterval(() => {
+  const stop = lookEvery(limits.headersTimeoutMs, () => {
     if (session.destroyed) return;
     const { bytesRead } = session.socket;
     if (bytesRead === seenBytes) return;
@@ -260,8 +257,8 @@ function endUnfinishedHeaders(session: Http2Session, open: OpenSession, limits: 
     askForLife(session, limits, () => {
       if (!session.destroyed) seenBytes = session.socket.bytesRead;
     });
-  }, limits.headersTimeoutMs).unref();
-  session.once("close", () => clearInterval(timer));
+  });
+  session.once("close", stop);
 }
 
 /** Asks the other side for a sign of life, and ends the session if none comes, as after a pulled cable. */

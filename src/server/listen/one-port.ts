@@ -60,9 +60,10 @@ export class OnePortServer extends Server {
   readonly #tls: TlsServer | undefined;
   readonly #records: TlsRecords;
   readonly #proxies: TrustedProxies;
-  /** Connections whose protocol is not known yet, by the other side's address and port. */
-  readonly #unopened = new Map<string, Socket>();
-  readonly #http2Sockets = new Set<Socket>();
+  /** Connections by their ends. */
+  readonly #sockets = new Map<string, Socket>();
+  /** Those whose first bytes are awaited, or what they say over TLS. */
+  readonly #silent = new Set<Socket>();
   readonly #sessions: Http2Sessions;
   readonly #refusals = new Buckets(REFUSALS_RATE);
 
@@ -128,7 +129,7 @@ export class OnePortServer extends Server {
     this.#sessions.close();
     const drain = setInterval(() => {
       // Whatever a silent connection had sent before has been read by now.
-      for (const socket of [...this.#unopened.values()]) socket.destroy();
+      for (const socket of this.#silent) socket.destroy();
       // One that has begun a session since is asked like the others.
       this.#sessions.close();
       // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
@@ -140,7 +141,7 @@ export class OnePortServer extends Server {
 
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of [...this.#unopened.values(), ...this.#http2Sockets]) socket.destroy();
+    for (const socket of this.#sockets.values()) socket.destroy();
   }
 
   #createTls({ cert, key, follow }: Tls): TlsServer {
@@ -158,8 +159,8 @@ export class OnePortServer extends Server {
     this.once("close", () => stop?.());
     // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
     return server.on("secureConnection", (socket) => {
-      const wire = this.#unopened.get(remoteOf(socket));
-      if (wire === undefined) return void socket.destroy();
+      const wire = this.#sockets.get(endsOf(socket));
+      if (wire === undefined) return socket.destroy();
       joinWaiting(socket);
       this.#records.watch(socket, { wire, owner: this.#proxies.ownerOf(socket) });
       return this.#sniff(socket);
@@ -176,14 +177,14 @@ export class OnePortServer extends Server {
       socket.resetAndDestroy();
       return;
     }
-    socket.once("close", () => connections.give(owner));
+    const ends = endsOf(socket);
+    this.#sockets.set(ends, socket);
+    socket.once("close", () => {
+      this.#sockets.delete(ends);
+      connections.give(owner);
+    });
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
-    const remote = remoteOf(socket);
-    this.#unopened.set(remote, socket);
-    socket.once("close", () => {
-      if (this.#unopened.get(remote) === socket) this.#unopened.delete(remote);
-    });
     if (this.#tls === undefined) this.#sniff(socket);
     else this.#beginTls(socket, this.#tls);
   }
@@ -230,7 +231,9 @@ export class OnePortServer extends Server {
         giveUp();
       });
     }, this.#limits.firstBytesTimeoutMs);
+    this.#silent.add(socket);
     const stop = () => {
+      this.#silent.delete(socket);
       clearTimeout(timer);
       clearImmediate(late);
       socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
@@ -248,7 +251,6 @@ export class OnePortServer extends Server {
 
   #openHttp1(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#unopened.delete(remoteOf(socket));
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
     readInPieces(socket, { owner: this.#proxies.ownerOf(socket), parse: takeListener(socket, "data") });
@@ -257,14 +259,11 @@ export class OnePortServer extends Server {
 
   #openSession(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#unopened.delete(remoteOf(socket));
     if (!this.#sessions.admits(this.#proxies.ownerOf(socket))) {
       this.counts.refused.address += 1;
       cutSocket(socket);
       return;
     }
-    this.#http2Sockets.add(socket);
-    socket.once("close", () => this.#http2Sockets.delete(socket));
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
@@ -291,8 +290,4 @@ function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]
   if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
-}
-
-function remoteOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

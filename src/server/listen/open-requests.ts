@@ -3,6 +3,7 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { TLSSocket } from "node:tls";
+import { lookEvery } from "../../concurrency/every.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 
 /** Time between two looks at the requests. */
@@ -135,7 +136,7 @@ export class OpenRequests {
   readonly #open = new Set<OpenRequest>();
   /** Responses under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #queues = new Map<Socket, Set<OpenRequest>>();
-  readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
+  readonly close = lookEvery(CHECK_MS, () => this.#look());
 
   constructor(
     private readonly limits: Pick<OnePortLimits, "answerTimeoutMs" | "pipelinedMax" | "requestTimeoutMs">,
@@ -152,10 +153,6 @@ export class OpenRequests {
     (request as IncomingMessage).opened = open;
     response.once("close", () => this.#end(open));
     return true;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   #queue(socket: Socket, open: OpenRequest): boolean {

@@ -10,7 +10,8 @@ export class Readiness extends EventEmitter {
   alive = true;
   #started = false;
   readonly #away = new Set<Needed>();
-  #withdrawn = false;
+  /** True once the process is on its way out: it answers what comes, and wants no more of it. */
+  withdrawn = false;
   /** State that the listeners know. */
   #told = false;
 
@@ -21,12 +22,7 @@ export class Readiness extends EventEmitter {
   }
 
   now(): boolean {
-    return this.#started && this.#away.size === 0 && !this.#withdrawn;
-  }
-
-  /** True once the process is on its way out: it answers what comes, and wants no more of it. */
-  get withdrawn(): boolean {
-    return this.#withdrawn;
+    return this.#started && this.#away.size === 0 && !this.withdrawn;
   }
 
   /** Marks that the first calls have all they need. */
@@ -44,7 +40,7 @@ export class Readiness extends EventEmitter {
 
   /** Withdraws readiness for good: a database that comes back while the process ends must not restore it. */
   withdraw(): void {
-    this.#withdrawn = true;
+    this.withdrawn = true;
     this.#tell();
   }
 

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type { FastifyBaseLogger } from "fastify";
-import { every } from "../../concurrency/every.js";
+import { every, lookEvery } from "../../concurrency/every.js";
 import { failedPrecondition } from "../../errors.js";
 import type { ConnectionCounts } from "./one-port-limits.js";
 import { OVERHEAD_LOOK_MS, Overhead } from "./overhead.js";
@@ -139,7 +139,7 @@ interface OpenTls {
 export class TlsRecords {
   readonly #open = new Map<Socket, OpenTls>();
   readonly #overhead = new Overhead();
-  readonly #timer = setInterval(() => this.#look(), OVERHEAD_LOOK_MS).unref();
+  readonly close = lookEvery(OVERHEAD_LOOK_MS, () => this.#look());
 
   constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
 
@@ -152,10 +152,6 @@ export class TlsRecords {
   watch(socket: Socket, { wire, owner }: Pick<OpenTls, "wire" | "owner">): void {
     this.#open.set(socket, { wire, owner, seenBytes: excessOf(socket, wire) });
     socket.once("close", () => this.#open.delete(socket));
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   #look(): void {

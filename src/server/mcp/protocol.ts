@@ -42,7 +42,13 @@ const current = createMcpHandler(
  */
 export async function answer(call: Call, message: Json, exchange: Exchange): Promise<Response> {
   const request = requestOf(call);
-  if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
+  if (await isLegacyRequest(request, message)) {
+    // A client of 2025 gets one body of JSON: there is nothing to stream.
+    const server = serverFor(exchange);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    return transport.handleRequest(request, { parsedBody: message }).finally(() => server.close());
+  }
   const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
   const response = await current.fetch(request, { parsedBody: message, authInfo });
   const { id, method } = message;
@@ -51,18 +57,6 @@ export async function answer(call: Call, message: Json, exchange: Exchange): Pro
   // refuses the other methods that no ability covers.
   const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
   return Response.json({ jsonrpc: "2.0", error, id }, { status: 404 });
-}
-
-/** Responds to a client of 2025 with one body of JSON: there is nothing to stream. */
-async function answerEarlier(request: Request, message: unknown, exchange: Exchange): Promise<Response> {
-  const server = serverFor(exchange);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
-  try {
-    return await transport.handleRequest(request, { parsedBody: message });
-  } finally {
-    await server.close();
-  }
 }
 
 /** Makes the request that the package reads: its body is read already, and what is accepted is known. */

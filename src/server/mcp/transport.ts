@@ -1,6 +1,6 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Principal, unknownKey } from "../../accounts/authenticate.js";
 import { invalid, MemoryError, shown } from "../../errors.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
@@ -33,35 +33,71 @@ const LOOPBACK_NAME = /^(localhost|127\.[\d.]+|\[::1\])$/;
  * Serves the Model Context Protocol. A message is a call, which takes of its key's rate; the RPCs that its tool asks
  * are calls of their own in the log, the metrics and the record.
  */
-export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { calls, corsOrigins, issuer } = options;
+export function addMcp(app: FastifyInstance, { calls, rpcs, corsOrigins, issuer }: McpOptions): void {
+  /** Calls an RPC in process: it is logged, measured and recorded as that RPC's. */
+  const askRpc = async (outer: Call, ...[name, request]: Parameters<Ask>): ReturnType<Ask> => {
+    const rpc = rpcs.get(SERVICE + name) as Rpc;
+    const { input, output } = rpc.descriptor;
+    const { request: raw, setHeader } = outer;
+    const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
+    call.principal = { ...outer.caller };
+    try {
+      call.message = readValue(input, request);
+      return toJson(output, await calls.run(call, rpc), JSON_OPTIONS) as JsonObject;
+    } catch (error) {
+      call.error = error;
+      const refusal = refusalOf(call, error);
+      const { retryAfterMs } = refusal;
+      if (retryAfterMs !== undefined) setHeader("retry-after", String(Math.ceil(retryAfterMs / 1000)));
+      throw new ToolError(refusal);
+    } finally {
+      outer.isReported = false;
+      calls.end(call);
+    }
+  };
+  const endpoint: Endpoint = {
+    method: "POST",
+    url: "/mcp",
+    protocol: "mcp",
+    credential: "key",
+    takes: ["application/json"],
+    answer: async (call, reply) => {
+      await calls.begin(call);
+      const scope = { ...scopeOf(reply.request.url, call.caller), site: siteOf(reply.request) };
+      const { message, loss } = await readMessage(await readBody(call, BODY_BYTES_MAX));
+      let isRevoked = false;
+      const ask: Ask = async (...asked) => {
+        if (loss !== undefined) throw new ToolError(refusalOf(call, loss));
+        return askRpc(call, ...asked).catch((error) => {
+          isRevoked ||= error instanceof ToolError && error.refusal.code === "unauthenticated";
+          throw error;
+        });
+      };
+      const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
+      // The protocol's package takes longer to load than all others, so the first agent that calls waits for it.
+      const { answer } = await import("./protocol.js");
+      const response = await answer(call, message, exchange);
+      // A model could only say so. The client itself can ask its user for another key.
+      if (isRevoked && issuer !== undefined) throw unknownKey();
+      const text = await response.text();
+      reply.code(response.status);
+      if (text !== "") return text;
+      reply.send();
+      return undefined;
+    },
+    refuse: (reply, call, thrown) => {
+      const isUnknown = thrown instanceof MemoryError && thrown.code === "unauthenticated";
+      if (!isUnknown || issuer === undefined) return sendCallError(reply, call, thrown);
+      const challenge = challengeOf(issuer, { hasKey: call.headers.authorization !== undefined });
+      return sendCallError(reply, call, thrown, { "www-authenticate": challenge });
+    },
+  };
   app.register(async (mcp) => {
     mcp.addHook("preHandler", async (request, reply) => {
       if (isForeign(request, corsOrigins))
         return sendError(reply, 403, "pages of other origins may not call /mcp");
       return undefined;
     });
-    const endpoint: Endpoint = {
-      method: "POST",
-      url: "/mcp",
-      protocol: "mcp",
-      credential: "key",
-      takes: ["application/json"],
-      answer: async (call: Call, reply: FastifyReply) => {
-        const response = await respond(call, reply.request, options);
-        const text = await response.text();
-        reply.code(response.status);
-        if (text !== "") return text;
-        reply.send();
-        return undefined;
-      },
-      refuse: (reply: FastifyReply, call: Call, thrown: unknown) => {
-        const isUnknown = thrown instanceof MemoryError && thrown.code === "unauthenticated";
-        if (!isUnknown || issuer === undefined) return sendCallError(reply, call, thrown);
-        const challenge = challengeOf(issuer, { hasKey: call.headers.authorization !== undefined });
-        return sendCallError(reply, call, thrown, { "www-authenticate": challenge });
-      },
-    };
     serve(mcp, endpoint, calls);
   });
 }
@@ -78,28 +114,6 @@ function isForeign({ headers, raw }: FastifyRequest, allowed: readonly string[])
   const own = new URL(origin);
   if (own.host !== (authority ?? host)) return true;
   return LOOPBACK_ADDRESS.test(raw.clientAddress ?? "") && !LOOPBACK_NAME.test(own.hostname);
-}
-
-async function respond(call: Call, request: FastifyRequest, options: McpOptions): Promise<Response> {
-  const { calls, issuer } = options;
-  await calls.begin(call);
-  const scope = { ...scopeOf(request.url, call.caller), site: siteOf(request) };
-  const { message, loss } = await readMessage(await readBody(call, BODY_BYTES_MAX));
-  let isRevoked = false;
-  const ask: Ask = async (...asked) => {
-    if (loss !== undefined) throw new ToolError(refusalOf(call, loss));
-    return askRpc(call, asked, options).catch((error) => {
-      isRevoked ||= error instanceof ToolError && error.refusal.code === "unauthenticated";
-      throw error;
-    });
-  };
-  const exchange = { scope, ask, onFault: (fault: unknown) => calls.logFault(call, fault) };
-  // The protocol's package takes longer to load than all others, so the first agent that calls waits for it.
-  const { answer } = await import("./protocol.js");
-  const response = await answer(call, message, exchange);
-  // A model could only say so. The client itself can ask its user for another key.
-  if (isRevoked && issuer !== undefined) throw unknownKey();
-  return response;
 }
 
 /**
@@ -124,32 +138,6 @@ function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope
     throw new MemoryError("permission_denied", message, { reason: "KEY_OTHER_NAMESPACE" });
   }
   return { namespace: own ?? namespace, readOnly: access !== "full", tools: tools as Scope["tools"] };
-}
-
-/** Calls an RPC in process: it is logged, measured and recorded as that RPC's. */
-async function askRpc(
-  outer: Call,
-  [name, request]: Parameters<Ask>,
-  { calls, rpcs }: McpOptions,
-): ReturnType<Ask> {
-  const rpc = rpcs.get(SERVICE + name) as Rpc;
-  const { input, output } = rpc.descriptor;
-  const { request: raw, setHeader } = outer;
-  const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
-  call.principal = { ...outer.caller };
-  try {
-    call.message = readValue(input, request);
-    return toJson(output, await calls.run(call, rpc), JSON_OPTIONS) as JsonObject;
-  } catch (error) {
-    call.error = error;
-    const refusal = refusalOf(call, error);
-    const { retryAfterMs } = refusal;
-    if (retryAfterMs !== undefined) outer.setHeader("retry-after", String(Math.ceil(retryAfterMs / 1000)));
-    throw new ToolError(refusal);
-  } finally {
-    outer.isReported = false;
-    calls.end(call);
-  }
 }
 
 /** Converts an error to what a tool shows its model. */

@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { managedBy } from "../../accounts/keys.js";
 import { destinationOf, parseClient } from "../../accounts/oauth/client.js";
 import { type Choice, consent, type GrantingOptions } from "../../accounts/oauth/granting.js";
-import { type CheckSignUp, limitSignUps, type SignUpLimits } from "../../accounts/sign-up.js";
+import { limitSignUps, type SignUpLimits } from "../../accounts/sign-up.js";
 import { invalid } from "../../errors.js";
 import { readBody, readObject } from "../body.js";
 import type { Call } from "../call.js";
@@ -36,36 +36,48 @@ export interface OAuthOptions {
   readonly limits: SignUpLimits;
 }
 
-interface Serving extends OAuthOptions {
-  readonly checkRegistration: CheckSignUp;
-  readonly checkConsent: CheckSignUp;
-}
-
 /** Serves OAuth 2.1, by which applications get keys of users who consent. */
 export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
-  const { issuer, limits, calls } = options;
+  const { issuer, limits, calls, clients, granting } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, async () => serverMetadata(issuer));
-  const serving = {
-    ...options,
-    checkRegistration: limitSignUps(limits, { what: "registrations" }),
-    checkConsent: limitSignUps(limits, { what: "consents" }),
-  };
+  const checkRegistration = limitSignUps(limits, { what: "registrations" });
+  const checkConsent = limitSignUps(limits, { what: "consents" });
   const add = (path: Omit<Endpoint, "method">) => serve(app, { ...path, method: "POST" }, calls);
+  const readAsked = async (call: Call) => {
+    await calls.begin(call);
+    // Before anything is looked up: a document's address is chosen by the caller.
+    await managedBy(granting.accounts, call.caller);
+    const { query, ...answer } = await readObject(call, BODY_BYTES_MAX);
+    if (typeof query !== "string") throw invalid("query", "is not a text");
+    const { accountId } = call.caller;
+    return { answer, read: await readAuthorization(query, { clients, issuer, accountId }) };
+  };
   // The portal asks what an application wants, and sends the user's answer. Both need the portal's session, whose
   // cookie no other site's page can use.
   const inPortal = { credential: "session", takes: JSON_TYPE } as const;
   add({
     ...inPortal,
     url: "/authorize/request",
-    answer: async (call) => described((await readAsked(call, serving)).read, issuer),
+    answer: async (call) => described((await readAsked(call)).read, issuer),
   });
   add({
     ...inPortal,
     url: "/authorize/answer",
     answer: async (call) => {
-      const { answer, read } = await readAsked(call, serving);
-      return { location: await locationOf(call, { answer, read }, serving) };
+      const { answer, read } = await readAsked(call);
+      /** The address that the browser goes back to. */
+      const back = (how: Parameters<typeof answerAddress>[1]) => ({ location: answerAddress(read, how) });
+      const { allow, ...choices } = answer;
+      if (read.problem !== undefined) return back({ ...read.problem, issuer });
+      if (allow === false) return back({ ...DENIED, issuer });
+      if (allow !== true) throw invalid("allow", "is neither true nor false");
+      const choice = choiceIn(choices, read);
+      checkConsent(call.network);
+      const { client, redirectUri, parameters } = read;
+      const { code_challenge: challenge = "", resource = "" } = parameters;
+      const consented = { caller: call.caller, choice, client, redirectUri, challenge, resource };
+      return back({ code: await consent(granting, consented), issuer });
     },
   });
   // Applications register, and exchange a code for a key, without any.
@@ -73,28 +85,42 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     refuse: refuseInOAuth,
     url: "/register",
     takes: JSON_TYPE,
-    answer: (call, reply) => register(call, reply, serving),
+    // Whatever a client asks for, it is a public one that gets codes (RFC 7591).
+    answer: async (call, reply) => {
+      calls.checkLoad();
+      checkRegistration(call.network);
+      const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));
+      const client_id = await clients.issue({ name, redirectUris });
+      reply.code(201);
+      return {
+        client_id,
+        client_id_issued_at: Math.floor(Date.now() / 1000),
+        ...(name !== "" && { client_name: name }),
+        redirect_uris: redirectUris,
+        grant_types: ["authorization_code"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+      };
+    },
   });
   add({
     refuse: refuseInOAuth,
     url: "/token",
     takes: FORM,
-    answer: (call) => exchangeCode(call, serving),
+    answer: async (call) => {
+      calls.checkLoad();
+      const form = parametersIn(textOf(await readBody(call, BODY_BYTES_MAX)));
+      if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
+        throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
+      }
+      // Left out, it is the one that the code is for.
+      const problem = form.resource === undefined ? undefined : targetProblem(form.resource, issuer);
+      if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
+      // The library takes a while to load, so the first application that asks waits for it.
+      const { exchange } = await import("./protocol.js");
+      return exchange(form, call.headers.authorization, options);
+    },
   });
-}
-
-interface Answered {
-  readonly answer: Readonly<Record<string, unknown>>;
-  readonly read: AuthorizationRequest;
-}
-
-async function readAsked(call: Call, options: Serving): Promise<Answered> {
-  await options.calls.begin(call);
-  // Before anything is looked up: a document's address is chosen by the caller.
-  await managedBy(options.granting.accounts, call.caller);
-  const { query, ...answer } = await readObject(call, BODY_BYTES_MAX);
-  if (typeof query !== "string") throw invalid("query", "is not a text");
-  return { answer, read: await readAuthorization(query, { ...options, accountId: call.caller.accountId }) };
 }
 
 /** Describes a request to the user. Without a problem it has no address to go to: the user decides first. */
@@ -109,31 +135,6 @@ function described(read: AuthorizationRequest, issuer: string) {
   };
 }
 
-/** Returns the address that the browser goes back to. */
-async function locationOf(
-  call: Call,
-  { answer, read }: Answered,
-  { issuer, checkConsent, granting }: Serving,
-) {
-  const { allow, ...choices } = answer;
-  if (read.problem !== undefined) return answerAddress(read, { ...read.problem, issuer });
-  if (allow === false) return answerAddress(read, { ...DENIED, issuer });
-  if (allow !== true) throw invalid("allow", "is neither true nor false");
-  const choice = choiceIn(choices, read);
-  checkConsent(call.network);
-  const { client, redirectUri, parameters } = read;
-  const { code_challenge: challenge = "", resource = "" } = parameters;
-  const code = await consent(granting, {
-    caller: call.caller,
-    choice,
-    client,
-    redirectUri,
-    challenge,
-    resource,
-  });
-  return answerAddress(read, { code, issuer });
-}
-
 function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: AuthorizationRequest): Choice {
   const { access, namespace, days, ...others } = choices;
   const [other] = Object.keys(others);
@@ -143,36 +144,4 @@ function choiceIn(choices: Readonly<Record<string, unknown>>, { readsOnly }: Aut
   if (typeof namespace !== "string") throw invalid("namespace", "is not a text");
   if (typeof days !== "number") throw invalid("days", "is not a number");
   return { access, namespace, days };
-}
-
-/** Registers a client (RFC 7591), whatever it asks for, as a public one that gets codes. */
-async function register(call: Call, reply: FastifyReply, { clients, checkRegistration, calls }: Serving) {
-  calls.checkLoad();
-  checkRegistration(call.network);
-  const { name, redirectUris } = parseClient(await readObject(call, BODY_BYTES_MAX));
-  const client_id = await clients.issue({ name, redirectUris });
-  reply.code(201);
-  return {
-    client_id,
-    client_id_issued_at: Math.floor(Date.now() / 1000),
-    ...(name !== "" && { client_name: name }),
-    redirect_uris: redirectUris,
-    grant_types: ["authorization_code"],
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-  };
-}
-
-async function exchangeCode(call: Call, options: Serving) {
-  options.calls.checkLoad();
-  const form = parametersIn(textOf(await readBody(call, BODY_BYTES_MAX)));
-  if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
-    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code");
-  }
-  // Left out, it is the one that the code is for.
-  const problem = form.resource === undefined ? undefined : targetProblem(form.resource, options.issuer);
-  if (problem !== undefined) throw new OAuthError(problem.error, problem.error_description);
-  // The library takes a while to load, so the first application that asks waits for it.
-  const { exchange } = await import("./protocol.js");
-  return exchange(form, call.headers.authorization, options);
 }

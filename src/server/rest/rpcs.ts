@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type Message, ScalarType, toJsonString } from "@bufbuild/protobuf";
+import { type DescField, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { invalid, shown } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
@@ -9,7 +9,7 @@ import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
 import { type Endpoint, serve } from "../serve.js";
-import { REST_ROUTES, type RestRoute } from "./routes.js";
+import { REST_ROUTES } from "./routes.js";
 import { sendStream } from "./streams.js";
 
 /** Types of body of each method that has one. Most clients send patches (RFC 7396) as plain JSON. */
@@ -22,11 +22,26 @@ export function addRest(
   app: FastifyInstance,
   { calls, rpcs }: { calls: Calls; rpcs: ReadonlyMap<string, Rpc> },
 ): void {
-  for (const route of REST_ROUTES) {
-    const rpc = rpcs.get(route.rpc) as Rpc;
+  for (const { method, url, rpc: name, form } of REST_ROUTES) {
+    const rpc = rpcs.get(name) as Rpc;
     const { input, output } = rpc.descriptor;
-    const read = readerOf(route, input, rpc.bytesMax);
-    const { form } = route;
+    const takes = TYPES[method];
+    const read = async (call: Call, request: FastifyRequest) => {
+      if (takes !== undefined) {
+        refuseQuery(request);
+        const bytes = await readBody(call, rpc.bytesMax);
+        const isPatch = method === "PATCH";
+        return readJson(input, bytes, url.includes("/:") ? { path: fieldsIn(request), isPatch } : undefined);
+      }
+      const fields = fieldsIn(request);
+      const query = readQuery(request.url);
+      if (form === "events") addLastEvent(call, query);
+      // A field that is in the path, too, is in the JSON twice, and so refused.
+      const members = [...Object.entries(fields), ...query].map(
+        ([field, value]) => `${JSON.stringify(field)}:${jsonOf(value, fieldOf(input, field))}`,
+      );
+      return readJson(input, Buffer.from(`{${members.join(",")}}`));
+    };
     const answer: Endpoint["answer"] = async (call, reply) => {
       await calls.begin(call);
       refuseConditions(reply.request);
@@ -35,10 +50,9 @@ export function addRest(
         return sendStream(rpc.serve(call.message as never, call), { call, reply, form, output });
       return withStoredJson(toJsonString(output, await calls.run(call, rpc), JSON_OPTIONS));
     };
-    const { method: verb, url, rpc: name } = route;
     const streams = form !== undefined;
     const credential = name === SIGN_UP ? undefined : "either";
-    serve(app, { method: verb, url, name, streams, credential, takes: TYPES[verb], answer }, calls);
+    serve(app, { method, url, name, streams, credential, takes, answer }, calls);
   }
 }
 
@@ -50,30 +64,6 @@ function refuseConditions({ method, headers }: FastifyRequest): void {
   const name = CONDITIONS.find((each) => headers[each.toLowerCase()] !== undefined);
   if (method !== "GET" && name !== undefined)
     throw invalid(name, "is not read here; UpdateMemory takes a memory's etag in its body");
-}
-
-type Read = (call: Call, request: FastifyRequest) => Promise<Message> | Message;
-
-function readerOf({ method, url, form }: RestRoute, message: DescMessage, bytesMax: number): Read {
-  if (TYPES[method] === undefined) {
-    return (call, request) => {
-      const fields = fieldsIn(request);
-      const query = readQuery(request.url);
-      if (form === "events") addLastEvent(call, query);
-      // A field that is in the path, too, is in the JSON twice, and so refused.
-      const members = [...Object.entries(fields), ...query].map(
-        ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
-      );
-      return readJson(message, Buffer.from(`{${members.join(",")}}`));
-    };
-  }
-  const isPatch = method === "PATCH";
-  const hasFields = url.includes("/:");
-  return async (call, request) => {
-    refuseQuery(request);
-    const bytes = await readBody(call, bytesMax);
-    return readJson(message, bytes, hasFields ? { path: fieldsIn(request), isPatch } : undefined);
-  };
 }
 
 /** Refuses a query where it would be ignored in silence: everything stands in the body. */

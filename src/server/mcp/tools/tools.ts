@@ -1,11 +1,9 @@
+import { forget, update, updateMany } from "./change.js";
 import { DOCUMENT_TOOLS } from "./documents.js";
-import { forget } from "./forget.js";
-import { list } from "./list.js";
-import { namespaces } from "./namespaces.js";
+import { list, namespaces } from "./list.js";
 import { recall } from "./recall.js";
 import { store } from "./store.js";
 import type { Tool } from "./tool.js";
-import { update, updateMany } from "./update.js";
 
 /** Name of the server, as clients show it. */
 export const NAMES = { name: "recalld", title: "recalld memory" };
