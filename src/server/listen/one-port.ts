@@ -291,3 +291,8 @@ function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
 }
+
+/** Ends of a connection, which it has alone, and what is decrypted of it as well. */
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
+}
