@@ -39,6 +39,11 @@ export class ExpansionTuner {
     return expansionIn(this.#expansion, Math.max(1, graphs));
   }
 
+  /** True if what was missed asks for searches so broad that comparing all of a few graphs' vectors is no slower. */
+  get isBroad(): boolean {
+    return this.#expansion > EXPANSION_HERE_MAX;
+  }
+
   /** Checks a search, unless another check is under way or not long ago; resolves when it is done. */
   async check(
     nowMs: number,

@@ -34,7 +34,8 @@ const HITS_PER_MEMORY = 4;
 
 /**
  * Share of what a search with a filter may compare up to which others compare all: one graph's vectors. It takes 1 ms,
- * and a search of the graph half of it, but that misses some.
+ * and a search of the graph half of it, but that misses some. Others compare as much as one with a filter once graphs are
+ * found to miss many.
  */
 const WITHOUT_FILTER = 3 / 8;
 
@@ -302,7 +303,8 @@ export class UsearchIndex {
 
   /** True if searches without a filter compare the vectors of all segments, and some more, which are in memory for that. */
   #comparesAll({ more = 0 } = {}): boolean {
-    return this.#isUpTo(WITHOUT_FILTER * this.options.comparedBytesMax, more);
+    const share = this.#tuner.isBroad ? 1 : WITHOUT_FILTER;
+    return this.#isUpTo(share * this.options.comparedBytesMax, more);
   }
 
   /** True if the vectors of all segments, and some more, have at most so many bytes, one for each dimension. */

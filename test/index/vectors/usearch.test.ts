@@ -237,6 +237,37 @@ describe("an index by USearch", () => {
     }
   });
 
+  it("misses nothing once checks ask for searches so broad that comparing all is no slower", async () => {
+    const spread = { dimensions: 128, seed: 5 };
+    const points = cloud(6_000, spread);
+    let checks = 0;
+    const { index } = open(newFolder(), {
+      dimensionsOf: () => spread.dimensions,
+      comparedBytesMax: 6_000 * spread.dimensions,
+      onChecked: () => checks++,
+    });
+    await index.add(points);
+    await index.settled();
+    // A check follows another after a second at least.
+    const now = performance.now.bind(performance);
+    let laterMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now() + laterMs);
+    const random = seeded(9);
+    const missed = async () => {
+      const vector = Float32Array.from({ length: spread.dimensions }, () => random() - 0.5);
+      const found = new Set((await index.search({ vector, limit: 18 })).map(({ sequence }) => sequence));
+      return nearest(points, vector, 10).filter((sequence) => !found.has(sequence)).length;
+    };
+    // What compares all is checked no more.
+    for (let before = -1; before < checks; laterMs += 1e9) {
+      before = checks;
+      await missed();
+      for (let i = 0; checks === before && i < 100; i++) await wait(10);
+    }
+    expect(checks).toBeGreaterThan(1);
+    for (let i = 0; i < 60; i++) expect(await missed()).toBe(0);
+  });
+
   it("measures what it finds, by searching a served query again exactly", async () => {
     const checks: RecallMeasured[] = [];
     const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
