@@ -242,13 +242,16 @@ export function claimsOf(db: Database, process: Client): Claims {
         db.claims.set(claim.id, existing);
         return existing;
       }),
-    takeOver: ({ id, from, to, ...changes }) =>
-      db.request(process, () => {
+    takeOver: ({ id, from, to, ...changes }) => {
+      const asked = db.request(process, () => {
         const existing = db.claims.get(id);
         if (existing?.owner !== from || existing.answer) return false;
         db.claims.set(id, { ...existing, owner: to, ...changes });
         return true;
-      }),
+      });
+      asked.catch(() => (db.hasLostRefund ||= changes.claimedAtMs === 0));
+      return asked;
+    },
     answer: ({ id, owner, answer }) =>
       db.request(process, () => {
         const existing = db.claims.get(id);
