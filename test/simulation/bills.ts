@@ -33,6 +33,13 @@ export interface Written {
   readonly bill: number;
 }
 
+/** What a database knows of what was charged. */
+interface Charged {
+  readonly written: readonly Written[];
+  /** True if a call that failed could not note in its claim that it was refunded. */
+  readonly hasLostRefund: boolean;
+}
+
 /**
  * What requests may cost: one call for each text that is stored, whichever attempts stored it. Only an attempt whose
  * process died may stay charged for nothing, or one that could not know whether it was charged.
@@ -56,7 +63,7 @@ export class Bills {
   }
 
   /** Finds what was charged too often or too seldom, at the end of a schedule. */
-  *wrong(written: readonly Written[]): Iterable<string> {
+  *wrong({ written, hasLostRefund }: Charged): Iterable<string> {
     const writes = new Set(written.map(({ text, bill }) => `${bill} ${text}`));
     for (const [key, bills] of this.#requests) {
       const texts: string[] = JSON.parse(key);
@@ -76,12 +83,14 @@ export class Bills {
       if (sum(charged) > sum(due)) yield `${key} cost ${sum(charged)} calls in place of ${sum(due)}`;
       const paid = sum(bills.map(({ calls }) => calls));
       // What an attempt has written and was refunded for is free in rare cases: if it slept, and was refunded after
-      // another was answered; or if a third attempt died between the two, so that nobody knows of the refund.
+      // another was answered; or if nobody knows of the refund: a third attempt died between the two, or the claim did not
+      // get to know.
       const answered = Math.min(...bills.filter((bill) => bill.owed.length > 0).map(({ ended }) => ended));
       const isExcused = bills.some(
         (bill) =>
           bill.isUnclear ||
-          (bill.calls < writtenBy(bill).length && (bill.ended > answered || bills.length > 2)),
+          (bill.calls < writtenBy(bill).length &&
+            (bill.ended > answered || bills.length > 2 || hasLostRefund)),
       );
       if (paid < owed.size && !isExcused) yield `${key} cost ${paid} calls in place of ${owed.size}`;
     }

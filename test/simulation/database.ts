@@ -56,6 +56,8 @@ export class Database {
   models: readonly Pinned[] = [];
   /** True if vectors of two models were compared. */
   hasMixed = false;
+  /** True if a call that failed could not note in its claim that it was refunded. */
+  hasLostRefund = false;
   /** Texts that were put into logs. */
   readonly written: Written[] = [];
   /** Bills of calls, by the signals that end them. */

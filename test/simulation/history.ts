@@ -332,7 +332,7 @@ export class History {
     const living = new Set(db.heads.values());
     for (const [logId, log] of db.logs) {
       this.#checkLog(logId, { log, living: living.has(logId) });
-      this.#checkCompared(logId, log);
+      this.#checkCompared(logId, log, db.written);
       this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(modelVersionOf(logId)) });
     }
     for (const name of db.heads.keys()) {
@@ -342,7 +342,7 @@ export class History {
     if (db.hasMixed) this.#break("two models met in one recall");
     if (db.erasures.size > 0) this.#break("an erasure was left over");
     this.#checkSuperseded(db);
-    for (const wrong of this.#bills.wrong(db.written)) this.#break(wrong);
+    for (const wrong of this.#bills.wrong(db)) this.#break(wrong);
     this.check();
   }
 
@@ -385,7 +385,7 @@ export class History {
    * Checks that what was stored only if nothing similar is there, or in the place of that, stands behind nothing
    * that shows: all texts are alike.
    */
-  #checkCompared(logId: string, log: ReadonlyMap<number, Entry>): void {
+  #checkCompared(logId: string, log: ReadonlyMap<number, Entry>, written: Database["written"]): void {
     const shown = new Map<number, string>();
     for (let sequence = 1; sequence <= log.size; sequence++) {
       const entry = log.get(sequence);
@@ -393,7 +393,7 @@ export class History {
       const forgotten = forgottenBy(entry);
       if (forgotten !== undefined) shown.delete(forgotten);
       if ((entry.op !== "store" && entry.op !== "erased") || entry.id === "") continue;
-      const { id, supersedes = [], replaces } = entry;
+      const { id, supersedes = [], replaces, tokens } = entry;
       const version = [...this.#versions.values()].find((each) => each.id === id && each.onSimilar);
       const isCompared = version !== undefined && replaces === undefined;
       if (isCompared && shown.size > 0 && (version.onSimilar === "keep" || supersedes.length === 0)) {
@@ -401,7 +401,11 @@ export class History {
       }
       for (const each of supersedes) shown.delete(each);
       // When one that expires has gone cannot be seen in the log, nor what it replaced or superseded.
-      const expires = [...this.#versions.values()].some((each) => each.id === id && each.expiresMs);
+      // Its caller may have got no answer, and so not know its id.
+      const texts = written.flatMap(({ bill, text }) => (bill === tokens ? text : []));
+      const expires = [...this.#versions.values()].some(
+        (each) => each.expiresMs && (each.id === id || texts.includes(each.text)),
+      );
       if (!expires) shown.set(sequence, id);
     }
   }

@@ -244,14 +244,17 @@ export function claimsOf(db: Database, process: Client): Claims {
         return existing;
       }),
     // The domain asks for claims without an answer alone.
-    update: ({ id, owner }, set) =>
-      db.request(process, () => {
+    update: ({ id, owner }, set) => {
+      const asked = db.request(process, () => {
         const existing = db.claims.get(id);
         if (existing === undefined || existing.answer || ![undefined, existing.owner].includes(owner))
           return false;
         db.claims.set(id, { ...existing, ...set });
         return true;
-      }),
+      });
+      asked.catch(() => (db.hasLostRefund ||= set.claimedAtMs === 0));
+      return asked;
+    },
     remove: ({ id = "", owner }) =>
       db.request(process, () => {
         if (db.claims.get(id)?.owner === owner) db.claims.delete(id);
