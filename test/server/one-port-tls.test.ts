@@ -7,15 +7,18 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
+import type { OnePortServer } from "../../src/server/listen/one-port.js";
 import { Overhead } from "../../src/server/listen/overhead.js";
 import { joinWaiting, readHello, TlsRecords } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import {
   ask2,
+  closed,
   counts,
   PREFACE,
   REQUEST,
   resetUntilEnded,
+  running,
   serve,
   until,
   untilEnd,
@@ -67,6 +70,40 @@ describe("a connection whose records say next to nothing", () => {
     await once(socket, "end");
     expect(Buffer.concat(chunks)).toEqual(sent);
     expect(chunks.length).toBeLessThan(300);
+  });
+
+  it("goes on when it was paused at each chunk", async () => {
+    const socket = new Readable({ read() {} });
+    joinWaiting(socket);
+    let bytes = 0;
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+      socket.pause();
+    });
+    for (let chunks = 1; chunks <= 300; chunks++) {
+      socket.resume();
+      await immediate();
+      socket.push(Buffer.alloc(100));
+      expect(bytes).toBe(100 * chunks);
+    }
+  });
+
+  it("reads on after a pause, however many records have come in it", async () => {
+    for (let records = 250; records < 520; records++) {
+      let reads = false;
+      const read = () => {
+        reads = true;
+      };
+      const socket = new Readable({ read, highWaterMark: 16_384 });
+      joinWaiting(socket);
+      socket.on("data", () => {}).pause();
+      // As Node's sockets do, it ends reading when no more is wanted.
+      for (let i = 0; i < records; i++) if (!socket.push(Buffer.alloc(100))) reads = false;
+      expect(reads).toBe(false);
+      socket.resume();
+      await immediate();
+      expect([records, reads]).toEqual([records, true]);
+    }
   });
 
   it("is ended after 256 KiB of them, and its address begins no other for ten seconds", () => {
@@ -194,6 +231,28 @@ describe("one port over TLS", () => {
     }
     expect(most).toBeLessThan(100);
   }, 20_000);
+
+  it("closes without waiting for the end of a handshake", async () => {
+    const port = await serve({ tls: tls() });
+    const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write(await hello());
+    await once(socket, "data");
+    const begin = performance.now();
+    await closed(running as OnePortServer);
+    expect(performance.now() - begin).toBeLessThan(3000);
+  }, 20_000);
+
+  it("serves a connection from the port of one that its client has just reset", async () => {
+    const port = await serve({ tls: tls() });
+    const reset = connectTcp(port, "127.0.0.1");
+    await until(() => counts.connections.used === 1);
+    const { localPort } = reset;
+    reset.resetAndDestroy();
+    const socket = connectTcp({ port, host: "127.0.0.1", localPort: localPort as number });
+    const request = REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    expect(await untilEnd(await raw(port, { socket }), request)).toMatch(/^HTTP\/1\.1 200/);
+  });
 
   it("begins no session for an address that has reset calls in a flood", async () => {
     const port = await serve({ tls: tls() });

@@ -62,7 +62,7 @@ export class OnePortServer extends Server {
   readonly #proxies: TrustedProxies;
   /** Connections by their ends. */
   readonly #sockets = new Map<string, Socket>();
-  /** Those whose first bytes are awaited, or what they say over TLS. */
+  /** Those whose first bytes are awaited, the end of their handshake, or what they say over TLS. */
   readonly #silent = new Set<Socket>();
   readonly #sessions: Http2Sessions;
   readonly #refusals = new Buckets(REFUSALS_RATE);
@@ -161,6 +161,7 @@ export class OnePortServer extends Server {
     return server.on("secureConnection", (socket) => {
       const wire = this.#sockets.get(endsOf(socket));
       if (wire === undefined) return socket.destroy();
+      this.#silent.delete(wire);
       joinWaiting(socket);
       this.#records.watch(socket, { wire, owner: this.#proxies.ownerOf(socket) });
       return this.#sniff(socket);
@@ -180,7 +181,9 @@ export class OnePortServer extends Server {
     const ends = endsOf(socket);
     this.#sockets.set(ends, socket);
     socket.once("close", () => {
-      this.#sockets.delete(ends);
+      // Its client may have reset it, and begun another from the same port.
+      if (this.#sockets.get(ends) === socket) this.#sockets.delete(ends);
+      this.#silent.delete(socket);
       connections.give(owner);
     });
     // No other listener is on it while it waits to be opened.
@@ -196,7 +199,9 @@ export class OnePortServer extends Server {
     this.#readHead(socket, tells, async (head) => {
       if (readHello(head) === "wrong" || !this.#records.admits(owner)) socket.destroy();
       else await handshakes.wait(owner);
-      if (!socket.destroyed) server.emit("connection", socket);
+      if (socket.destroyed) return;
+      this.#silent.add(socket);
+      server.emit("connection", socket);
     });
   }
 

@@ -182,16 +182,16 @@ export function joinWaiting(socket: Readable): void {
   const push = socket.push.bind(socket);
   let waiting = 0;
   socket.push = (chunk, ...rest) => {
-    const isWanted = push(chunk, ...rest);
-    waiting = socket.isPaused() ? waiting + 1 : 0;
-    if (waiting < WAITING_CHUNKS_MAX || chunk === null) return isWanted;
-    waiting = 1;
-    const listeners = socket.listeners("data") as ((bytes: Buffer) => void)[];
+    waiting = socket.isPaused() && socket.readableLength > 0 ? waiting + 1 : 0;
+    if (waiting < WAITING_CHUNKS_MAX || chunk === null) return push(chunk, ...rest);
+    waiting = 0;
+    const listeners = socket.rawListeners("data") as ((bytes: Buffer) => void)[];
     // They would be given what is read here.
     socket.removeAllListeners("data");
-    socket.unshift(socket.read());
+    const before: Buffer = socket.read();
     for (const listener of listeners) socket.on("data", listener);
-    return isWanted;
+    // Put back after the chunk, what was read would leave Node to believe that more is being read already.
+    return push(Buffer.concat([before, chunk]), ...rest);
   };
 }
 
