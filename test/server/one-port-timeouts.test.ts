@@ -29,12 +29,12 @@ describe("the limits of one port", () => {
   });
 
   it("a client whose first bytes have come while the process slept is answered", async () => {
-    const socket = raw(await serve({ firstBytesTimeoutMs: 50 }));
+    const socket = raw(await serve({ firstBytesTimeoutMs: 300 }));
     await until(() => counts.connections.used === 1);
     // Behind an immediate the timers come, before anything is read.
     await new Promise((resolve) => setImmediate(resolve));
     socket.write("GET /raw HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
     expect(await untilEnd(socket)).toContain("200 OK");
   });
 
