@@ -159,6 +159,16 @@ describe("a connection whose records say next to nothing", () => {
     expect(destroy).not.toHaveBeenCalled();
   });
 
+  it("is followed by none that is not counted as refused", async () => {
+    const port = await serve({ tls: tls() });
+    const admits = vi.spyOn(TlsRecords.prototype, "admits").mockReturnValue(false);
+    onTestFinished(() => admits.mockRestore());
+    const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
+    socket.write(await hello());
+    await untilEnd(socket);
+    expect(counts.refused.address).toBe(1);
+  });
+
   it("is told by the bytes of its records", async () => {
     const port = await serve({ tls: tls() });
     const socket = await raw(port, { ALPNProtocols: ["http/1.1"] });
@@ -245,7 +255,7 @@ describe("one port over TLS", () => {
 
   it("serves a connection from the port of one that its client has just reset", async () => {
     const port = await serve({ tls: tls() });
-    const reset = connectTcp(port, "127.0.0.1");
+    const reset = connectTcp(port, "127.0.0.1").on("error", () => {});
     await until(() => counts.connections.used === 1);
     const { localPort } = reset;
     reset.resetAndDestroy();

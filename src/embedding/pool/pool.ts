@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Buckets } from "../../concurrency/bucket.js";
+import { lookEvery } from "../../concurrency/every.js";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import {
@@ -98,7 +99,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #here: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #looking = setInterval(() => this.#giveUpLate(), LOOK_MS).unref();
+  readonly #stopLooking = lookEvery(LOOK_MS, () => this.#giveUpLate());
 
   private constructor(private readonly options: PoolOptions) {}
 
@@ -148,7 +149,7 @@ export class Pool {
 
   /** Finishes what is being read; texts that still wait are `unavailable`. */
   async close(): Promise<void> {
-    clearInterval(this.#looking);
+    this.#stopLooking();
     this.#closing.abort(stopping());
     this.#rejectWaiting(stopping());
     await Promise.all(this.#underWay);

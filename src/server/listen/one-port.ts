@@ -15,6 +15,7 @@ import {
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
+import { lookEvery } from "../../concurrency/every.js";
 import { Turns } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
@@ -127,15 +128,15 @@ export class OnePortServer extends Server {
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
     this.#sessions.close();
-    const drain = setInterval(() => {
+    const drain = lookEvery(DRAIN_CHECK_MS, () => {
       // Whatever a silent connection had sent before has been read by now.
       for (const socket of this.#silent) socket.destroy();
       // One that has begun a session since is asked like the others.
       this.#sessions.close();
       // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
       this.closeIdleConnections();
-    }, DRAIN_CHECK_MS);
-    this.once("close", () => clearInterval(drain));
+    });
+    this.once("close", drain);
     return this;
   }
 
@@ -197,8 +198,11 @@ export class OnePortServer extends Server {
     const tells = (head: Buffer) => readHello(head) !== undefined;
     const owner = this.#proxies.ownerOf(socket);
     this.#readHead(socket, tells, async (head) => {
-      if (readHello(head) === "wrong" || !this.#records.admits(owner)) socket.destroy();
-      else await handshakes.wait(owner);
+      if (readHello(head) === "wrong") socket.destroy();
+      else if (!this.#records.admits(owner)) {
+        this.counts.refused.address += 1;
+        socket.destroy();
+      } else await handshakes.wait(owner);
       if (socket.destroyed) return;
       this.#silent.add(socket);
       server.emit("connection", socket);
