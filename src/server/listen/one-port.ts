@@ -21,7 +21,7 @@ import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { inTurn, readInPieces } from "./read-in-pieces.js";
+import { openInTurn, readInPieces } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
 
@@ -218,7 +218,7 @@ export class OnePortServer extends Server {
       socket.on("error", () => socket.destroy());
       const owner = this.#proxies.ownerOf(socket);
       // Thousands may send their first bytes at once, and each takes a twentieth of a millisecond.
-      if (protocolOf(head) === "http1") inTurn(owner, () => this.#openHttp1(socket));
+      if (protocolOf(head) === "http1") openInTurn(owner, () => this.#openHttp1(socket));
       else this.#sessions.begin(owner, () => this.#openSession(socket));
     });
   }

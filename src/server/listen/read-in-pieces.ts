@@ -22,7 +22,7 @@ const turns = new Turns(2);
 const time = new IterationTime(ITERATION_MS_MAX);
 
 /** Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over. */
-export function inTurn(owner: string, goOn: () => void): void {
+export function openInTurn(owner: string, goOn: () => void): void {
   if (time.isOver()) turns.ask(owner, 0, goOn);
   else goOn();
 }
