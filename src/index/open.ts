@@ -6,13 +6,14 @@ import { unavailable } from "../errors.js";
 import type {
   Among,
   EventOrder,
+  FilesRead,
   Happened,
   Index,
   Indexes,
   IndexFiles,
+  IndexPart,
   IndexQuery,
   Mark,
-  RecallMeasured,
   Selecting,
   Selection,
   WeighedQuery,
@@ -132,9 +133,14 @@ class SegmentIndexes implements Indexes {
     return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
   }
 
-  async measureRecall(logId: string): Promise<RecallMeasured> {
+  async measureRecall(logId: string): Promise<FilesRead> {
+    const names = await namesIn(this.#folderOf(logId));
     const found = await this.#found(logId);
-    return this.options.vectors.measureRecall(found.filter(({ manifest }) => manifest.part === "vectors"));
+    const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
+    const measured = await this.options.vectors.measureRecall(of("vectors"));
+    let unusable = names.filter((name) => name.endsWith(".json")).length - found.length + measured.unusable;
+    for (const each of of("words")) if ((await this.#read(each)) === undefined) unusable++;
+    return { ...measured, unusable };
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {

@@ -441,6 +441,7 @@ describe("verifying a database", () => {
       erased: 6,
       indexes: 1,
       recall: { found: expect.any(Number), compared: expect.any(Number) },
+      unusable: 0,
       unfinished: 0,
       problems: [],
     });

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recall } from "../../src/memory/operations/recall.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
@@ -8,6 +10,8 @@ import { cloud, type Point } from "../index/vectors/clouds.js";
 import { CALLER, DIMENSIONS, type Domain, memoryOf, scopeOf, TestService } from "./domain.js";
 
 // What once kept the main thread busy for ever, took gigabytes, or hid the memory that lives.
+
+setFlagsFromString("--expose-gc");
 
 let service: TestService;
 beforeEach(async () => {
@@ -33,6 +37,27 @@ function selected(
     return [...selection.sequences];
   });
 }
+
+it("many namespaces of one memory each take no more than is counted", async () => {
+  const gc = runInNewContext("gc") as () => void;
+  const held = () => {
+    gc();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const [point] = cloud(1, { dimensions: DIMENSIONS }) as [Point];
+  const names = Array.from({ length: 300 }, (_, i) => `n${i}`);
+  for (const name of names) await service.write(name, [memoryOf(point, {})]);
+  const { namespaces } = service.domain();
+  const openAll = async (some: readonly string[]) => {
+    for (const name of some) await namespaces.reading(scopeOf(name), ({ replica }) => replica.current());
+    return { held: held(), counted: namespaces.open.measure().bytes };
+  };
+  // What the first ones load stays for all.
+  const before = await openAll(names.slice(0, 100));
+  const after = await openAll(names);
+  expect(after.held - before.held).toBeLessThan(1.5 * (after.counted - before.counted));
+});
 
 describe("100,000 distinct metadata keys", () => {
   const points = cloud(61, { dimensions: DIMENSIONS });

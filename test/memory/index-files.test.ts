@@ -164,6 +164,22 @@ describe("the files of a log's index", () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  it.each([".segment", ".json"])("that are damaged are told of by verify (%s)", async (ending) => {
+    const { logId } = await indexed();
+    const { indexes } = roomOf();
+    const ports = { ...service.storage, indexes, dimensionsOf: () => TOY_DIMENSIONS };
+    expect(await verify(ports)).toMatchObject({ unusable: 0, problems: [] });
+    const folder = join(service.dataDir, "index", logId);
+    const damaged = readdirSync(folder).filter((name) => name.endsWith(ending));
+    for (const name of damaged) {
+      const bytes = readFileSync(join(folder, name));
+      bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1;
+      writeFileSync(join(folder, name), bytes);
+    }
+    expect(damaged.length).toBeGreaterThan(0);
+    expect(await verify(ports)).toMatchObject({ unusable: damaged.length, problems: [] });
+  });
+
   it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
     const { logId } = await indexed();
     const { domain, indexes } = roomOf();

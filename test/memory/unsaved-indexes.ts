@@ -17,7 +17,7 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    measureRecall: async () => ({ found: 0, compared: 0 }),
+    measureRecall: async () => ({ found: 0, compared: 0, unusable: 0 }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { inTurn } from "../../concurrency/in-turn.js";
-import type { RecallMeasured } from "../../memory/ports/index.js";
+import type { FilesRead } from "../../memory/ports/index.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { type Found, graphPath } from "../segment-file.js";
@@ -64,18 +64,21 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
     /** Opens those of a log; without a folder for files, they are exact whatever their number. */
     open: (logId: string, files: LogFiles) =>
       new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    measureRecall: async (all: readonly Found[]): Promise<RecallMeasured> => {
-      let [found, compared] = [0, 0];
+    measureRecall: async (all: readonly Found[]): Promise<FilesRead> => {
+      let [found, compared, unusable] = [0, 0, 0];
       const expansion = expansionIn(EXPANSION_FIRST, all.length);
       for (const each of all) {
         const { graph } = each.manifest;
-        if (graph === undefined || (await readWhole(each, shared)) === undefined) continue;
+        if (graph === undefined || (await readWhole(each, shared)) === undefined) {
+          unusable++;
+          continue;
+        }
         const asked = { path: graphPath(each.path), dimensions: graph.dimensions, expansion };
         const measured = await reader.call("measure", asked);
         found += measured.found;
         compared += measured.compared;
       }
-      return { found, compared };
+      return { found, compared, unusable };
     },
     /** Ends the threads; no index may be open. */
     close: async () => {

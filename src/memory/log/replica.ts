@@ -43,6 +43,8 @@ const NEAR_MANY = 512;
 const EXPIRED_AT_ONCE = 256;
 /** Memory that the time of one takes, in bytes. */
 const EXPIRY_BYTES = 16;
+/** Memory of the objects that an open namespace has, however few its memories are. */
+const OBJECTS_BYTES = 12_288;
 
 /** Time that the clock may be set back without an index being built again: less is hardly seen. */
 const CLOCK_BACK_MS = 1_000;
@@ -158,7 +160,7 @@ export class Replica implements Searchable {
   }
 
   get bytes(): number {
-    const indexes = this.#index.bytes + this.#superseded.bytes;
+    const indexes = OBJECTS_BYTES + this.#index.bytes + this.#superseded.bytes;
     return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 

@@ -23,6 +23,8 @@ export interface Verified {
   indexes: number;
   /** Recall of the indexes that have files, by some of their own vectors. */
   readonly recall: { found: number; compared: number };
+  /** Segments of indexes whose files are damaged. They are not a problem: the next use builds them anew. */
+  unusable: number;
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
   /** Problems, one line each; empty if the database is sound. */
@@ -40,7 +42,16 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   );
   const recall = { found: 0, compared: 0 };
   const unfinished = pending.length;
-  const verified: Verified = { logIds: 0, memories: 0, erased: 0, indexes: 0, recall, unfinished, problems };
+  const verified: Verified = {
+    logIds: 0,
+    memories: 0,
+    erased: 0,
+    indexes: 0,
+    recall,
+    unusable: 0,
+    unfinished,
+    problems,
+  };
   const named = new Set<string>();
   const onLost = (scope: Scope) => problems.push(lostName(scope).message);
   for await (const { logId } of allNames(ports.names, { onLost })) named.add(logId);
@@ -49,7 +60,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   }
   for (const logId of await ports.indexes.stored()) {
     verified.indexes++;
-    const { found, compared } = await ports.indexes.measureRecall(logId);
+    const { found, compared, unusable } = await ports.indexes.measureRecall(logId);
+    verified.unusable += unusable;
     recall.found += found;
     recall.compared += compared;
     const last = await ports.log.last(logId);

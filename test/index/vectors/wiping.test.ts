@@ -147,6 +147,15 @@ describe("wiping vectors in a snapshot", () => {
     expect(await vectors.holds("nobody", [1])).toEqual([]);
   });
 
+  it("tells of a snapshot whose graph is damaged", async () => {
+    const vectors = open();
+    expect(await vectors.measureRecall("i1")).toMatchObject({ unusable: 0 });
+    const bytes = readFileSync(path(".usearch"));
+    bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
+    writeFileSync(path(".usearch"), bytes);
+    expect(await vectors.measureRecall("i1")).toMatchObject({ unusable: 1, compared: 0 });
+  });
+
   it("reaches files that are being written", async () => {
     const vectors = open();
     const index = openIndex(vectors);
