@@ -75,7 +75,7 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
   const newVersions = { numbers: [], accepts: () => true };
-  const found = { vectors: queries, nearby, error, newVersions };
+  const found = { vectors: queries, nearby, nearMax: LIMIT, error, newVersions };
   const all = (await placeBest(searched, { ...found, wanted: MEMORIES })).placed.slice(0, WANTED);
   read.length = 0;
   const { placed: best } = await placeBest(searched, { ...found, wanted: WANTED });

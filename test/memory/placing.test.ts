@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
-import type { Hit } from "../../src/memory/ports/index.js";
+import type { Hit, VectorQuery } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
 import { NEAR_CANDIDATES, NO_WORDS, placeBest, WORD_CANDIDATES } from "../../src/memory/search/place.js";
@@ -11,6 +11,7 @@ const DIMENSIONS = 16;
 const ROUNDS = 100;
 const MEMORIES = 200;
 const WANTED = 5;
+const SPARE = 14;
 
 const chance = chanceOf(16);
 const number = () => chance.next() * 2 - 1;
@@ -23,11 +24,11 @@ function normal(vector: Float32Array): Float32Array {
 const anywhere = () => normal(Float32Array.from({ length: DIMENSIONS }, number));
 
 /** Makes memories of one or two windows, each near to the query or anywhere. */
-function memoriesAround(query: Float32Array, spread: number): Sequenced<Stored>[] {
+function memoriesAround(query: Float32Array, spread: number, windowsMax = 2): Sequenced<Stored>[] {
   const vector = () =>
     chance.next() < 0.3 ? anywhere() : normal(query.map((value) => value + spread * number()));
   return Array.from({ length: MEMORIES }, (_, i) => {
-    const vectors = Array.from({ length: 1 + chance.below(2) }, vector);
+    const vectors = Array.from({ length: 1 + chance.below(windowsMax) }, vector);
     const windows = vectors.map((_, at) => ({ start: at, end: at + 2 }));
     const all = Float32Array.from(vectors.flatMap((each) => [...each]));
     return { sequence: i + 1, entry: aMemory({ vectors: all, windows }) };
@@ -80,19 +81,20 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
       {
         size: memories.length,
         bytes: 1,
-        search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
-          hitsOf(vector, { memories, error, limit }),
+        search: async ({ vector, limit, spare = 0 }: VectorQuery) =>
+          hitsOf(vector, { memories, error, limit: limit + spare }),
       },
     ],
   };
-  const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES });
+  const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES, spare: SPARE });
   const newVersions = { numbers: [], accepts: () => true };
-  const found = { vectors: queries, nearby, error, wordMatches, newVersions };
+  const found = { vectors: queries, nearby, nearMax: NEAR_CANDIDATES, error, wordMatches, newVersions };
   const all = await placeBest(searched, { ...found, wanted: memories.length });
   const readAll = read;
   const best = await placeBest(searched, { ...found, wanted: WANTED });
   const expected = { ...all, placed: all.placed.slice(0, WANTED) };
-  return { expected, best, readAll, read: read - readAll };
+  const nearest = [...nearby.keys()].slice(0, NEAR_CANDIDATES).sort();
+  return { expected, best, nearest, readAll, read: read - readAll };
 }
 
 /** Finds the nearest memories with one window each. */
@@ -127,6 +129,25 @@ it.each([1e-5, 2 ** -8, 0.1])(
     expect(read).toBeLessThan(readAll);
   },
 );
+
+it("places the same whatever the errors of the index, also if they decide who is among the nearest", async () => {
+  let differing = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const queries = [anywhere()];
+    // Far enough from each other that all at the edge are known, and with one cosine each.
+    const memories = memoriesAround(queries[0] as Float32Array, 2, 1);
+    // Most have some of the words, and none is found by them alone.
+    const wordMatches = { ...wordMatchesOf(memories.map(({ sequence }) => sequence)), matches: [] };
+    const asked = { memories, queries, wordMatches };
+    const [sealed, tail] = [
+      await placing({ ...asked, error: 2 ** -8 }),
+      await placing({ ...asked, error: 1e-7 }),
+    ];
+    expect(sealed.best).toEqual(tail.best);
+    if (sealed.nearest.join() !== tail.nearest.join()) differing++;
+  }
+  expect(differing).toBeGreaterThan(0);
+});
 
 it("reads on if a memory that was found is missing in the log", async () => {
   const queries = [anywhere()];

@@ -210,16 +210,19 @@ export class UsearchIndex {
     const isOneEach = this.isExact && vectors === this.size;
     const wanted =
       among === undefined
-        ? { depthMax: Math.min(query.depthMax ?? vectors, vectors), spare: isOneEach ? 0 : query.spare }
+        ? {
+            depthMax: Math.min(query.depthMax ?? vectors, vectors),
+            more: query.spare ?? (isOneEach ? 0 : undefined),
+          }
         : { depthMax: vectors };
-    const { depthMax, spare = limit * (HITS_PER_MEMORY - 1) } = wanted;
+    const { depthMax, more = limit * (HITS_PER_MEMORY - 1) } = wanted;
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
     const copy = vector.slice();
-    for (let depth = limit + spare; ; depth *= 4) {
+    for (let depth = limit + more; ; depth *= 4) {
       const count = Math.min(depth, depthMax);
       const asked = { vector: copy, limit, count, among };
       const found = await this.#reading((segments) => this.#nearest(segments, asked));
-      const { hits, memories } = firstOf(found, limit);
+      const { hits, memories } = firstOf(found, limit + (query.spare ?? 0));
       if (memories >= limit || found.all || count === depthMax) return hits;
     }
   }

@@ -244,7 +244,10 @@ export interface VectorQuery {
   readonly vector: Float32Array;
   readonly limit: number;
   readonly depthMax?: number | undefined;
-  /** Number of vectors to look for at first beyond one for each memory; three for each when left out. */
+  /**
+   * Number of vectors to look for at first beyond one for each memory, and of memories beyond the limit that are returned
+   * if they are found with these; three for each, and none, when left out.
+   */
   readonly spare?: number | undefined;
   /** The memories that may be found; all when left out. */
   readonly among?: Among | undefined;

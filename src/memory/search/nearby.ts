@@ -34,7 +34,7 @@ export interface NewVersions {
   accepts(entry: Projected["text"]): boolean;
 }
 
-/** Finds the memories near to any of a query's vectors, the nearest first. */
+/** Finds the memories near to any of a query's vectors, the nearest first: up to the limit, and the spare ones. */
 export async function findNearby(
   { indexes, clock, guard }: Searched,
   { vectors, limit, spare, among, signal }: Query,
@@ -62,5 +62,5 @@ export async function findNearby(
   // If the nearest vectors all belong to a few long memories, one deep search finds others.
   if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await look(0, SEARCH_DEPTH_MAX);
   const nearest = [...nearby].sort(([, a], [, b]) => b.similarity - a.similarity);
-  return new Map(nearest.slice(0, limit));
+  return new Map(nearest.slice(0, limit + (spare ?? 0)));
 }

@@ -65,6 +65,8 @@ export interface Ranking {
 /** Finds of all ways for a query. */
 export interface Finds extends Nearest, Ranking {
   readonly vectors: readonly Float32Array[];
+  /** Number of the nearest that count; the others are known for the edge alone. */
+  readonly nearMax: number;
   readonly newVersions: NewVersions;
   /** Undefined in an order by meaning alone. */
   readonly wordMatches?: WordMatches | undefined;
@@ -102,10 +104,21 @@ export interface Placement {
  * Places the best `wanted` memories by meaning, and by words and age if these count. It reads no record of a memory
  * that cannot be among them, unless one of the others is missing in the log.
  */
-export async function placeBest(log: ScoredLog, finds: Finds): Promise<Placement> {
+export async function placeBest(log: ScoredLog, all: Finds): Promise<Placement> {
+  const { edge, ...finds } = withEdge(all);
   const candidates = await gather(finds);
   const mean = finds.wordMatches?.meanCosine(finds.vectors);
   const needed = mayBeBest(candidates, finds, mean);
+  if (needed.some(({ sequence }) => edge.has(sequence))) {
+    // Another replica's index errs otherwise, and must answer the same: the cosines decide who is among the nearest.
+    const atEdge = candidates.filter(({ sequence }) => edge.has(sequence));
+    const scored = await scoreAll(log, finds, atEdge);
+    scored.sort((a, b) => b.score - a.score || a.sequence - b.sequence);
+    const left = all.nearMax - (finds.nearby.size - edge.size);
+    const inside = new Set(scored.slice(0, left).map(({ sequence }) => sequence));
+    const nearby = new Map([...finds.nearby].filter(([each]) => !edge.has(each) || inside.has(each)));
+    return placeBest(log, { ...finds, nearby });
+  }
   const scored = await scoreAll(log, finds, needed);
   if (scored.length < needed.length) {
     // Others may be in the places of those that are missing.
@@ -113,6 +126,18 @@ export async function placeBest(log: ScoredLog, finds: Finds): Promise<Placement
     scored.push(...(await scoreAll(log, finds, rest)));
   }
   return place(scored, finds, mean);
+}
+
+/** Leaves out what is surely not among the nearest that count, and finds those of which the index's error decides it. */
+function withEdge(finds: Finds): Finds & { readonly edge: ReadonlySet<number> } {
+  const { nearby, nearMax, error } = finds;
+  const similarities = Array.from(nearby.values(), ({ similarity }) => similarity);
+  const [last, next] = [similarities[nearMax - 1], similarities[nearMax]];
+  if (last === undefined || next === undefined) return { ...finds, edge: new Set() };
+  const off = 2 * (error + SCORE_ERROR);
+  const left = [...nearby].filter(([, { similarity }], i) => i < nearMax || similarity + off >= last);
+  const edge = left.filter(([, { similarity }], i) => i >= nearMax || similarity - off <= next);
+  return { ...finds, nearby: new Map(left), edge: new Set(edge.map(([sequence]) => sequence)) };
 }
 
 /** A memory with bounds of its score and of what its age adds, before its record is read. */

@@ -26,9 +26,9 @@ const SEARCHES_MAX = 10;
 /** Candidates beyond those that are wanted, so that the index's rounding does not decide the last result. */
 const SPARE_CANDIDATES = 8;
 /**
- * Vectors looked for beyond one for each near memory if words count. With three for each, as recalls by meaning have,
- * every graph of a large namespace would be searched four times as broadly, for memories that are hardly ever among the
- * best.
+ * Vectors looked for beyond one for each near memory if words count, also to know those at the edge. With three for each,
+ * as recalls by meaning have, every graph of a large namespace would be searched four times as broadly, for memories that
+ * are hardly ever among the best.
  */
 const NEAR_SPARE = 14;
 /** Times as many memories as before that are found in the next step of a search in which ages count. */
@@ -183,17 +183,17 @@ export class Search {
   async best(query: BestOptions): Promise<Placement> {
     const { vectors, wanted, minScore, recency } = query;
     const { signal } = this.options;
-    const { log, nearby, error, times } = await this.#timer.time("search", () => this.#searchFor(query));
+    const { log, ...near } = await this.#timer.time("search", () => this.#searchFor(query));
     const wordMatches = await query.wordMatches;
     const condition = this.#condition;
     // An index may have lost the old version of a memory before it was asked, or while it searched, and may not have had
     // the new one.
     const newVersions = {
-      numbers: await this.#lastVersions((sequence) => nearby.has(sequence)),
+      numbers: await this.#lastVersions((sequence) => near.nearby.has(sequence)),
       accepts: (entry: Projected["text"]) => condition === undefined || matches(condition, entry),
     };
     const ranking = { wanted, minScore, recency };
-    const finds = { vectors, nearby, error, times, wordMatches, newVersions, signal, ...ranking };
+    const finds = { vectors, ...near, wordMatches, newVersions, signal, ...ranking };
     return this.#timer.time("fetch", () => placeBest(log, finds));
   }
 
@@ -317,6 +317,7 @@ export class Search {
     return {
       log: { logId, log: this.#log, clock, fits },
       nearby,
+      nearMax: limit,
       // An index may have changed its kind meanwhile.
       error: Math.max(before, errorOf(indexes)),
       times: undefined as ReadonlyMap<number, number> | undefined,
