@@ -7,12 +7,19 @@ const PREFLIGHT_SECONDS = 7200;
 const METHODS = [...new Set([...cors.allowedMethods, "DELETE", "PATCH"])].join(", ");
 const REQUEST_HEADERS = [
   ...cors.allowedHeaders,
-  "Authorization, X-API-Key, X-Request-ID, Idempotency-Key, Recalld-Namespace, Last-Event-ID",
-  "MCP-Protocol-Version, Mcp-Method, Mcp-Name",
+  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace", "Last-Event-ID"],
+  ...["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"],
 ].join(", ");
 const ANSWER_HEADERS = [
   ...cors.exposedHeaders,
-  "X-Request-ID, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Idempotent-Replayed",
+  ...[
+    "X-Request-ID",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "WWW-Authenticate",
+    "Idempotent-Replayed",
+  ],
 ].join(", ");
 
 /**
