@@ -66,7 +66,7 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     const { log, names, secondaryIndexes, erasures, recent, systemRecords, calls } = storage;
     const pins = new Pins(await systemRecords.models());
     const clock = systemClock;
-    // What maintenance fails at here, the next server does again.
+    // If maintenance fails here, the next server tries it again, and reports it.
     const onTrouble = () => {};
     const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
     const modelVersions = new ModelVersions(pins, undefined, { systemRecords, clock, openModel, onTrouble });

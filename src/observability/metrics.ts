@@ -184,7 +184,7 @@ export interface Sources {
   readonly droppedLines: () => number;
   /** Counts of the connections that calls come by, since the start, by reason. */
   readonly connections: Readonly<Record<"refused" | "cutOff", Counts>>;
-  /** What callers share, by its name in the metrics. */
+  /** The shares of the calls, by their names in the metrics. */
   readonly shares: Readonly<Record<string, ShareState>> & { readonly connections: ShareState };
   readonly queueLimits: Counts;
 }

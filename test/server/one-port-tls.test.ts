@@ -56,6 +56,22 @@ async function hello(): Promise<Buffer> {
   return bytes;
 }
 
+/** Makes records under fake timers, and connections of them of which only what is read of a socket is there. */
+function watching() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const cutOff = { first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 };
+  const records = new TlsRecords(cutOff);
+  onTestFinished(() => records.close());
+  const open = (owner: string) => {
+    const destroy = vi.fn();
+    const [wire, socket] = [{ bytesRead: 1_000 }, { bytesRead: 0, once: () => {}, destroy }];
+    records.watch(socket as unknown as Socket, { wire: wire as Socket, owner });
+    return { wire, socket, destroy };
+  };
+  return { records, cutOff, open };
+}
+
 describe("a connection whose records say next to nothing", () => {
   it("holds a paused one's records as a few chunks, and hands on each byte once and in order", async () => {
     const socket = new Readable({ read() {} });
@@ -107,17 +123,7 @@ describe("a connection whose records say next to nothing", () => {
   });
 
   it("is ended after 256 KiB of them, and its address begins no other for ten seconds", () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const cutOff = { first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 };
-    const records = new TlsRecords(cutOff);
-    onTestFinished(() => records.close());
-    const open = (owner: string) => {
-      const destroy = vi.fn();
-      const [wire, socket] = [{ bytesRead: 1_000 }, { bytesRead: 0, once: () => {}, destroy }];
-      records.watch(socket as unknown as Socket, { wire: wire as Socket, owner });
-      return { wire, socket, destroy };
-    };
+    const { records, cutOff, open } = watching();
     const [stranger, large, other] = [open("stranger"), open("stranger"), open("other")];
     large.wire.bytesRead += 50_000_000;
     large.socket.bytesRead += 49_000_000;
@@ -138,25 +144,17 @@ describe("a connection whose records say next to nothing", () => {
   });
 
   it("is not one of an office whose large records come slowly, and are told when they are there as a whole", () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const records = new TlsRecords({ first_bytes: 0, request: 0, answer: 0, pipelining: 0, refusals: 0 });
-    onTestFinished(() => records.close());
-    const destroy = vi.fn();
-    const open = Array.from({ length: 8 }, () => {
-      const [wire, socket] = [{ bytesRead: 1_000 }, { bytesRead: 0, once: () => {}, destroy }];
-      records.watch(socket as unknown as Socket, { wire: wire as Socket, owner: "office" });
-      return { wire, socket };
-    });
+    const { records, open } = watching();
+    const uploads = Array.from({ length: 8 }, () => open("office"));
     for (let i = 0; i < 100; i++) {
-      for (const { wire } of open) wire.bytesRead += 16_384;
+      for (const { wire } of uploads) wire.bytesRead += 16_384;
       vi.advanceTimersByTime(250);
-      for (const { socket } of open) socket.bytesRead += 16_384;
-      for (const { wire } of open) wire.bytesRead += 22;
+      for (const { socket } of uploads) socket.bytesRead += 16_384;
+      for (const { wire } of uploads) wire.bytesRead += 22;
       vi.advanceTimersByTime(250);
     }
     expect(records.admits("office")).toBe(true);
-    expect(destroy).not.toHaveBeenCalled();
+    for (const { destroy } of uploads) expect(destroy).not.toHaveBeenCalled();
   });
 
   it("is followed by none that is not counted as refused", async () => {

@@ -261,7 +261,7 @@ export interface RecallMeasured {
   readonly compared: number;
 }
 
-/** What an index's files were found to be. */
+/** Result of reading all files of an index. */
 export interface FilesRead extends RecallMeasured {
   /** Number of segments whose files are damaged, or of another log or format: they are built again from the log. */
   readonly unusable: number;

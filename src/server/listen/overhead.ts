@@ -11,7 +11,7 @@ export const OVERHEAD_LOOK_MS = 250;
 /** Debt of an address that has sent too much: for ten seconds, no other connection of its kind begins. */
 const DEBT_BYTES = 10 * OVERHEAD_RATE.perSecond;
 
-/** What connections send for nothing, by the name by which they count. */
+/** Counts the bytes that the connections of each owner send for nothing. */
 export class Overhead {
   readonly #bytes = new Buckets(OVERHEAD_RATE);
 

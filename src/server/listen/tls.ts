@@ -128,7 +128,7 @@ interface OpenTls {
   /** The connection that is decrypted, whose bytes are those of the records. */
   readonly wire: Socket;
   readonly owner: string;
-  /** What its records had more than what they said, and as much again, at the last look. */
+  /** Bytes of its records less twice the bytes that they said, at the last look. */
   seenBytes: number;
 }
 
@@ -158,7 +158,7 @@ export class TlsRecords {
     for (const [socket, open] of this.#open) {
       const bytes = excessOf(socket, open.wire);
       const more = Math.max(0, bytes - RECORD_BYTES_MAX - open.seenBytes);
-      // What large records have less counts for no later ones.
+      // Large records lower it, but earn nothing for small ones that come later.
       open.seenBytes = Math.min(bytes, open.seenBytes + more);
       if (more === 0 || this.#overhead.allows(open.owner, RECORD_TIMES * more)) continue;
       this.cutOff.request += 1;
