@@ -40,8 +40,13 @@ export const MISTAKES: readonly Mistake[] = [
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
     seed: 71,
     changes: [
-      ["memory/idempotency/idempotency.ts", "if (!isFirst) await work.undo();", "await work.undo();"],
+      ["memory/idempotency/idempotency.ts", "if (kept !== answer) await work.undo(", "await work.undo("],
     ],
+  },
+  {
+    what: "an attempt whose answer comes second keeps its charge, though the first has paid for the same",
+    seed: 811_468,
+    changes: [["memory/operations/write.ts", "paidByOther.includes(place)", "false"]],
   },
   {
     what: "an attempt gets the charge back of what it has stored, and not of what another one has",
@@ -281,9 +286,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key pays for what an attempt has stored that died",
     seed: 673,
-    changes: [
-      ["memory/operations/write.ts", "if (!isOthers) this.#paid.push(stored);", "this.#paid.push(stored);"],
-    ],
+    changes: [["memory/operations/write.ts", "if (!isOthers) this.#paid.add(id);", "this.#paid.add(id);"]],
   },
   {
     what: "a retry with its key takes an attempt that died for one that failed",

@@ -61,8 +61,11 @@ export interface IdempotentWork {
   write(attempt: Attempt): Promise<Answered>;
   /** Places in a batch of what is known to be stored. */
   stored(): readonly number[];
-  /** Refunds the cost of what was written if another attempt was answered first. Never throws. */
-  undo(): Promise<void>;
+  /**
+   * Refunds what was written for nothing, because another attempt may have been answered first; `paid` are places of
+   * what it has paid for. Never throws.
+   */
+  undo(paid: readonly number[]): Promise<void>;
 }
 
 /** Answer of a store, and whether it repeats an earlier answer. */
@@ -158,15 +161,15 @@ export class Idempotency {
       const answered = await work.write({ memoryId, isFirst: isNew, isRefunded, stored, confirm });
       isWritten = true;
       const answer = answerOf(answered, memoryId);
-      let isFirst = false;
+      let kept: ClaimAnswer | undefined;
       try {
         // The caller is told only what is kept: otherwise a later call could store again a memory that was deleted since.
-        isFirst = await keepAnswer(claims, { id, owner, answer });
+        kept = await keepAnswer(claims, { id, owner, answer });
       } finally {
-        if (!isFirst) await work.undo();
+        if (kept !== answer) await work.undo(kept?.paid ?? []);
       }
       // Whoever was answered first may have deleted it since.
-      return isFirst ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
+      return kept === answer ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       const places = [...new Set([...stored, ...work.stored()])];
@@ -227,15 +230,18 @@ export class Idempotency {
   }
 }
 
-/** Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; true if this one is valid. */
+/**
+ * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before. Returns the answer that
+ * is valid; undefined if the claim was freed meanwhile, and is another call's.
+ */
 export async function keepAnswer(
   claims: Pick<Claims, "update" | "find">,
   { id, owner, answer }: Pick<Claim, "id" | "owner"> & { readonly answer: ClaimAnswer },
-): Promise<boolean> {
-  if (await claims.update({ id, answer: undefined }, { owner, answer })) return true;
+): Promise<ClaimAnswer | undefined> {
+  if (await claims.update({ id, answer: undefined }, { owner, answer })) return answer;
   const existing = await claims.find(id);
   // A claim that has expired meanwhile has no other answer either.
-  return existing === undefined || existing.owner === owner;
+  return existing === undefined || existing.owner === owner ? answer : existing.answer;
 }
 
 function answerOf({ id, similar, ...answered }: Answered, memoryId: string): ClaimAnswer {

@@ -125,10 +125,11 @@ export async function write<A extends Pick<Answered, "tokens" | "outcome">>(
   const work = {
     write: async (attempt: Attempt) => {
       writer = new Writer(ports, batch, attempt);
-      return keyed.answerOf(await writer.run(), attempt);
+      const answered = keyed.answerOf(await writer.run(), attempt);
+      return { ...answered, paid: writer.paid() };
     },
     stored: () => (isBatch ? (writer?.stored() ?? []) : []),
-    undo: async () => writer?.undo(),
+    undo: async (paid: readonly number[]) => writer?.undo(paid),
   };
   try {
     const { answered, replayed } = await ports.idempotency.run(asked, work);
@@ -147,8 +148,8 @@ type Embeddings = readonly (Embedding | undefined)[];
 /** Writes the items of one attempt, which is undefined if no other one can write the same. */
 class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   readonly #items: readonly Item<A>[];
-  /** Answers that this attempt has to pay for. */
-  readonly #paid: A[] = [];
+  /** Items that this attempt has to pay for. */
+  readonly #paid = new Set<string>();
   readonly #results = new Map<string, Result<A>>();
   /** Items that an earlier attempt has written and paid for. */
   readonly #free = new Set<string>();
@@ -174,20 +175,31 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   }
 
   /**
-   * Refunds an answer that nobody gets. A stored memory stays paid, because the next attempt finds it and pays nothing;
-   * one that was kept has stored nothing that could be found.
+   * Refunds an answer that nobody gets, because another attempt was answered, which has paid for the items in these
+   * places. Another stored memory stays paid, because that attempt has found it and paid nothing; one that was kept has
+   * stored nothing that could be found.
    */
-  async undo(): Promise<void> {
-    const calls = this.#paid.filter(({ outcome }) => outcome === "KEPT").length;
-    if (calls > 0) await this.ports.quota.refund(this.batch.request.caller, calls);
+  async undo(paidByOther: readonly number[]): Promise<void> {
+    const stored = this.stored();
+    const unpaid = this.paid().filter((place) => paidByOther.includes(place) || !stored.includes(place));
+    if (unpaid.length > 0) await this.ports.quota.refund(this.batch.request.caller, unpaid.length);
   }
 
   /** Places of what is stored by now. A memory that was kept belongs to another store. */
   stored(): readonly number[] {
-    return this.#items.flatMap(({ id }, place) => {
+    return this.#placesOf(({ id }) => {
       const result = this.#results.get(id);
-      return result && "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [];
+      return result !== undefined && "stored" in result && result.stored.outcome !== "KEPT";
     });
+  }
+
+  /** Places of what this attempt has to pay for. */
+  paid(): readonly number[] {
+    return this.#placesOf(({ id }) => this.#paid.has(id));
+  }
+
+  #placesOf(isMeant: (item: Item<A>) => boolean): readonly number[] {
+    return this.#items.flatMap((item, place) => (isMeant(item) ? [place] : []));
   }
 
   async run(): Promise<readonly Result<A>[]> {
@@ -215,11 +227,13 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     const calls = left.filter(({ id, text }) => text !== undefined && !this.#free.has(id)).length;
     if (calls === 0) await work({ signal: controller?.signal });
     else {
-      await withinQuota(this.ports, request, { calls, kept: () => this.#paid.length }, work);
-      const unpaid = calls - this.#paid.length;
+      await withinQuota(this.ports, request, { calls, kept: () => this.#paid.size }, work);
+      const unpaid = calls - this.#paid.size;
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }
-    for (const { tokens } of this.#paid) {
+    for (const [id, result] of this.#results) {
+      if (!this.#paid.has(id) || "error" in result) continue;
+      const { tokens } = result.stored;
       quota.count(caller, { namespace: this.batch.scope.namespace, call: "store", tokens });
     }
     return this.results;
@@ -454,7 +468,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       this.#results.set(id, { stored });
       if (text === undefined || this.#free.has(id) || item.isPaid?.(stored) === false) return;
       const isOthers = this.attempt?.isRefunded !== true && existing.opId === id && !isSame(existing, made);
-      if (!isOthers) this.#paid.push(stored);
+      if (!isOthers) this.#paid.add(id);
     } catch (error) {
       this.#results.set(id, { error: itemError(error) });
     }

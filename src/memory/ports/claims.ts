@@ -27,6 +27,8 @@ export interface Answered extends Pick<Stored, "id" | "tokens" | "createdAtMs"> 
   readonly similar?: readonly Similar[];
   /** Memories of a batch that were kept, of which the log says nothing. */
   readonly kept?: readonly Kept[];
+  /** Places in the batch of what the attempt with this answer has paid for. */
+  readonly paid?: readonly number[];
 }
 
 /** A memory that was there before a text like it was stored. */
