@@ -50,8 +50,8 @@ export class LogFiles {
   readonly #removedSince: number[] = [];
   /** Overwritings that have not ended. */
   readonly #overwritings = new Set<Promise<void>>();
-  /** Files that hold a removed memory, and could be neither overwritten nor erased. */
-  readonly #unerased = new Set<SegmentFile>();
+  /** Files that hold a removed memory, and could be neither overwritten nor erased, and the segments that are lost with them. */
+  readonly #unerased = new Map<SegmentFile, Filed | undefined>();
   /** All work on files that is under way. */
   readonly #work = new Set<Promise<unknown>>();
   #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
@@ -138,7 +138,7 @@ export class LogFiles {
    * memories, and nobody may be told that these are gone before they are.
    */
   async overwrite(overwritten: ReadonlyMap<Filed, Overwriting>): Promise<void> {
-    const retried = [...this.#unerased].map((file) => this.#eraseInstead(file));
+    const retried = [...this.#unerased].map(([file, lost]) => this.#eraseInstead(file, lost));
     for (const [segment, what] of overwritten) {
       const overwriting = this.#overwriteIn(segment, what).finally(() =>
         this.#overwritings.delete(overwriting),
@@ -187,23 +187,22 @@ export class LogFiles {
       await file.overwrite(overwriting);
     } catch (error) {
       this.options.onTrouble(error);
-      await this.#eraseInstead(file).finally(() => {
-        // No search needs a file before it is written.
-        if (file.isWritten) this.onLost(segment);
-      });
+      // No search needs a file before it is written.
+      await this.#eraseInstead(file, file.isWritten ? segment : undefined);
     }
   }
 
-  /** Erases a file. While that fails, no removal is answered: the file may hold the memory. */
-  async #eraseInstead(file: SegmentFile): Promise<void> {
+  /** Erases a file. While that fails, no removal is answered, because the file may hold the memory; searches go on. */
+  async #eraseInstead(file: SegmentFile, lost?: Filed): Promise<void> {
     for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
-    this.#unerased.add(file);
+    this.#unerased.set(file, lost);
     try {
       await file.erase();
     } catch (error) {
       throw unavailable("an index file of this namespace could neither be overwritten nor erased", error);
     }
-    this.#unerased.delete(file);
+    // Another call may have erased it first.
+    if (this.#unerased.delete(file) && lost !== undefined) this.onLost(lost);
   }
 
   /** Writes manifests that are out of date when nothing was overwritten for a moment, and after a minute at most. */

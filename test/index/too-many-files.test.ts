@@ -13,7 +13,7 @@ import { openUsearch } from "./vectors/built.js";
 
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof fs>();
-  return { ...real, open: vi.fn(real.open), readFile: vi.fn(real.readFile) };
+  return { ...real, open: vi.fn(real.open), readFile: vi.fn(real.readFile), rm: vi.fn(real.rm) };
 });
 
 const LOG_ID = "0123456789abcdef";
@@ -69,4 +69,26 @@ test("an index is not lost by a removal from a file that could not be written", 
   expect(lost).toEqual([]);
   await files.close({ keeps: false });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("an index whose file can be neither overwritten nor erased is lost once it is erased, and refuses removals until then", async () => {
+  const files = new LogFiles({ folder, logId: LOG_ID, onTrouble: () => {} });
+  const lost: unknown[] = [];
+  files.onLost = (segment) => void lost.push(segment);
+  const rows = [1, 2, 3].map((sequence) => readRow({ sequence, memory: aMemory({ text: "kept" }) }));
+  const segment = Segment.of({ after: 0, upto: 3 }, rows);
+  await files.write(segment, SegmentFile.of(segment, newPath(folder)));
+  const readOnly = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" });
+  vi.mocked(fs.open).mockRejectedValueOnce(readOnly);
+  for (let i = 0; i < 2; i++) {
+    vi.mocked(fs.rm).mockRejectedValueOnce(readOnly);
+    const removing = files.remove("words", [segment], [i + 1]);
+    await expect(removing).rejects.toThrow("could neither be overwritten nor erased");
+    expect(lost).toEqual([]);
+    expect(readdirSync(folder)).toHaveLength(2);
+  }
+  await files.remove("words", [segment], [3]);
+  expect(lost).toEqual([segment]);
+  expect(readdirSync(folder)).toEqual([]);
+  await files.close({ keeps: false });
 });
