@@ -1,5 +1,4 @@
 import type { Grant, Grants, StoredGrant } from "../accounts/oauth/grants.js";
-import type { Pinned, SystemRecords } from "../memory/ports/model-version.js";
 import type { Records } from "../memory/ports/records.js";
 
 /** A grant whose id is the hash of its code. */
@@ -41,34 +40,5 @@ export class StoredGrants implements Grants {
 
   removeOf(accountId: string): Promise<void> {
     return this.grants.remove({ accountId });
-  }
-}
-
-/** The models that a database was pinned to. */
-export interface ModelsRecord {
-  readonly id: string;
-  /** Model version of the last one of the models. */
-  readonly pinned: string;
-  readonly models: readonly Pinned[];
-}
-
-const MODELS = "models";
-
-export class StoredSystemRecords implements SystemRecords {
-  constructor(private readonly records: Records<ModelsRecord>) {}
-
-  async models(): Promise<readonly Pinned[]> {
-    return (await this.records.find(MODELS))?.models ?? [];
-  }
-
-  async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
-    const pinned = to.modelVersion;
-    if (after === undefined) {
-      const first = await this.records.findOrInsert({ id: MODELS, pinned, models: [to] });
-      return first.models.at(-1)?.model.id === to.model.id;
-    }
-    // No model version is pinned twice, so these are the models that were read.
-    const models = [...(await this.models()), to];
-    return this.records.update({ id: MODELS, pinned: after }, { pinned, models });
   }
 }
