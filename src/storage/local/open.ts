@@ -6,7 +6,6 @@ import { makeFolder } from "../../make-folder.js";
 import { openSystemRecords } from "../../memory/ports/model-version.js";
 import { openNames, openRecent } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredGrants } from "../records.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
@@ -76,10 +75,8 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       names: openNames(new LocalRecords(root, "namespaces", { index: "logId" })),
       secondaryIndexes,
       accounts,
-      grants: new StoredGrants(
-        new LocalRecords(root, "grants", { expiry: "keptUntilMs" }),
-        new LocalRecords(root, "grant-secrets"),
-      ),
+      grants: new LocalRecords(root, "grants", { expiry: "keptUntilMs" }),
+      grantSecrets: new LocalRecords(root, "grant-secrets"),
       usage: new LocalUsage(root.openDB("usage", JSON_VALUES), (accountId) =>
         accounts.isClosedNow(accountId),
       ),

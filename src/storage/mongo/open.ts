@@ -11,7 +11,6 @@ import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../e
 import { openSystemRecords } from "../../memory/ports/model-version.js";
 import { openNames, openRecent } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredGrants } from "../records.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
@@ -107,10 +106,8 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     names: openNames(new MongoRecords(db.collection("namespaces"))),
     secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
-    grants: new StoredGrants(
-      new MongoRecords(db.collection("grants"), "keptUntil"),
-      new MongoRecords(db.collection("grant_secrets")),
-    ),
+    grants: new MongoRecords(db.collection("grants"), "keptUntil"),
+    grantSecrets: new MongoRecords(db.collection("grant_secrets")),
     usage: new MongoUsage(db.collection("usage")),
     calls: new MongoCalls(db.collection("calls")),
     systemRecords: openSystemRecords(new MongoRecords(db.collection("meta"))),
