@@ -86,7 +86,9 @@ describe("a store that waits for the model while its account is closed", () => {
       await close();
       goOn();
       await refused;
-      const [named] = await service.storage.names.list({ accountId: caller.accountId, limit: 10 });
+      const [named] = expectWhole(
+        await service.storage.names.list({ accountId: caller.accountId, limit: 10 }),
+      );
       expect(named && (await service.storage.log.last(named.logId))).toBeUndefined();
     },
   );

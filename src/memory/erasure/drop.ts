@@ -3,7 +3,7 @@ import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
 import type { LogErasure } from "../ports/erasures.js";
-import { lostName, type Scope } from "../ports/names.js";
+import { type LostName, lostName, type Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
@@ -70,16 +70,13 @@ function notEmpty(size: number): MemoryError {
  * @throws MemoryError `unavailable` if the record of one is damaged; all others are dropped by then.
  */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
-  let lost: Scope | undefined;
-  const onLost = (scope: Scope) => {
-    lost = scope;
-  };
-  const names = allNames(ports.names, { accountId, onLost });
+  let lost: LostName | undefined;
+  const names = allNames(ports.names, { accountId });
   let dropped = 0;
   const dropSome = async () => {
-    for await (const { scope } of names) {
-      const held = await drop(ports, scope, { force: true });
-      dropped += held ?? 0;
+    for await (const each of names) {
+      if ("lost" in each) lost = each;
+      else dropped += (await drop(ports, each.scope, { force: true })) ?? 0;
     }
   };
   await Promise.all(Array.from({ length: DROPPING_MAX }, dropSome));

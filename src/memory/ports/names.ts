@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type MemoryError, unavailable } from "../../errors.js";
 import { FIRST_MODEL_VERSION, inModelVersion } from "./model-version.js";
-import type { Records } from "./records.js";
+import type { Lost, Records } from "./records.js";
 
 /** A namespace of an account: names are unique within an account. */
 export interface Scope {
@@ -27,21 +27,6 @@ export type Names = ReturnType<typeof openNames>;
 /** @param names records that have an index of their logs */
 export function openNames(names: Records<NameRecord>) {
   const find = async (scope: Scope) => (await names.find(idOf(scope)))?.logId;
-  const list = async ({ after, limit, ...which }: Listed): Promise<Named[]> => {
-    const { accountId, prefix = "", onLost = unreadable } = which;
-    const beginning = accountId && idOf({ accountId, namespace: prefix });
-    const found = await names.list({ limit, after: after && idOf(after), prefix: beginning });
-    const named: Named[] = [];
-    for (const name of found) {
-      if ("lost" in name) onLost(scopeIn(name.id));
-      else named.push({ scope: scopeIn(name.id), logId: name.logId });
-    }
-    const last = found.at(-1);
-    if (last === undefined || found.length < limit || named.length === limit) return named;
-    // Those in the place of damaged ones.
-    const more = await list({ ...which, after: scopeIn(last.id), limit: limit - named.length });
-    return [...named, ...more];
-  };
   return {
     /** Finds the living log of a namespace; undefined if it does not exist. */
     find,
@@ -77,7 +62,11 @@ export function openNames(names: Records<NameRecord>) {
      * names' bytes, all or those whose names begin with `prefix`. It reads no other names. It lists fewer than `limit` only
      * if no more follow.
      */
-    list,
+    list: async ({ accountId, prefix = "", after, limit }: Listed): Promise<(Named | LostName)[]> => {
+      const beginning = accountId && idOf({ accountId, namespace: prefix });
+      const found = await names.list({ limit, after: after && idOf(after), prefix: beginning });
+      return found.map(({ id, ...name }) => ({ scope: scopeIn(id), ...name }));
+    },
   };
 }
 
@@ -87,23 +76,27 @@ export interface Listed {
   readonly prefix?: string | undefined;
   readonly after?: Scope | undefined;
   readonly limit: number;
-  /** Called for each name whose record is damaged, which is left out; without it, one such fails the list. */
-  readonly onLost?: ((scope: Scope) => void) | undefined;
-}
-
-/** The error of a name whose record is damaged, so that nobody knows its log; for the operator. */
-export function lostName({ accountId, namespace }: Scope): MemoryError {
-  return unavailable(`the record of the namespace ${namespace} of the account ${accountId} is damaged`);
-}
-
-function unreadable(scope: Scope): never {
-  throw unavailable("the database could not be read", lostName(scope));
 }
 
 /** A namespace and its living log. */
 export interface Named {
   readonly scope: Scope;
   readonly logId: string;
+}
+
+/** A name whose record is damaged, so that nobody knows its log. */
+export type LostName = Pick<Named, "scope"> & Pick<Lost, "lost">;
+
+/** Makes the error of a damaged name, for the operator. */
+export function lostName({ scope: { accountId, namespace } }: LostName): MemoryError {
+  return unavailable(`the record of the namespace ${namespace} of the account ${accountId} is damaged`);
+}
+
+/** Expects that no name is damaged. @throws MemoryError `unavailable`, which does not name it */
+export function expectWhole(names: readonly (Named | LostName)[]): readonly Named[] {
+  for (const name of names)
+    if ("lost" in name) throw unavailable("the database could not be read", lostName(name));
+  return names as readonly Named[];
 }
 
 /** The use of a namespace, whose id this is as well. */
