@@ -16,7 +16,7 @@ import {
 import { missingFiles } from "./embedding/models/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { measureModel, readTrial, tableOf } from "./embedding/try-model.js";
-import { failedPrecondition, MemoryError, messageOf } from "./errors.js";
+import { count, failedPrecondition, MemoryError, messageOf } from "./errors.js";
 import { linesIn } from "./lines.js";
 import { isRemote } from "./memory/ports/embedder.js";
 import { scoreOf } from "./memory/search/score.js";
@@ -149,9 +149,7 @@ async function checkFolder(options: ReturnType<typeof modelOf>): Promise<boolean
 /** Measures a model beside the one that MODEL names, one after the other. */
 async function tryModels(config: Config, { file, model }: { file: string; model: string }): Promise<boolean> {
   const trial = await readTrial(linesOf(file));
-  const [memories, questions] = [trial.texts, trial.questions].map(({ length }) =>
-    length.toLocaleString("en-US"),
-  );
+  const [memories, questions] = [trial.texts, trial.questions].map(({ length }) => count(length));
   console.log(`${memories} memories and ${questions} questions of ${file}`);
   if (trial.isMadeUp) {
     console.log("It has no questions, so the last words of a text are to find it. That is easier than what");

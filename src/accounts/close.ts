@@ -3,12 +3,13 @@ import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts } from "./account.js";
 import type { Calls } from "./calls/calls.js";
 import { managedBy } from "./keys.js";
+import type { Grants } from "./oauth/grants.js";
 import type { Usage } from "./usage.js";
 
 export interface CloseOptions {
   readonly accounts: Accounts;
   /** Consents that applications have not used yet. */
-  readonly grants: { removeOf(accountId: string): Promise<void> };
+  readonly grants: Pick<Grants, "remove">;
   readonly usage: Pick<Usage, "remove">;
   readonly calls: Pick<Calls, "erase">;
   eraseMemories(accountId: string): Promise<number>;
@@ -44,7 +45,7 @@ export async function eraseAccount(
   const eraseAll = async () => {
     const erased = await eraseMemories(accountId);
     await usage.remove(accountId);
-    await grants.removeOf(accountId);
+    await grants.remove({ accountId });
     return erased;
   };
   const ofCalls = { accountId, untilMs: Number.MAX_SAFE_INTEGER };

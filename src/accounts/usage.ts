@@ -118,11 +118,9 @@ export function openUsageCounter(
     count: (accountId: string, { call, tokens }: { call: "store" | "recall"; tokens: number }): void => {
       const hours = Math.floor(Date.now() / HOUR_MS);
       const key = `${accountId} ${hours}`;
-      const before = waiting.get(key);
-      const counts = countsOf(call, tokens);
-      if (before !== undefined) addTo(before, counts);
-      else if (waiting.size < WAITING_MAX)
-        waiting.set(key, { accountId, date: dateOf(hours * HOUR_MS), hour: hours % 24, ...counts });
+      const hour = { accountId, date: dateOf(hours * HOUR_MS), hour: hours % 24, ...NOTHING };
+      const before = waiting.get(key) ?? (waiting.size < WAITING_MAX ? hour : undefined);
+      if (before !== undefined) waiting.set(key, sum(before, countsOf(call, tokens)));
     },
     /** Reads usage like `Usage.read`, including all that this process counted before the call. */
     read: async (request: { accountId: string; from: string }): Promise<DayUsage[]> => {
@@ -149,14 +147,11 @@ export function countsOf(call: "store" | "recall", tokens: number): Counts {
 
 /** Sum of the counts; all else is from `a`. */
 export function sum<T extends Counts>(a: T, b: Counts): T {
-  const all = { ...a };
-  addTo(all, b);
-  return all;
-}
-
-function addTo(counts: { -readonly [Name in keyof Counts]: Counts[Name] }, more: Counts): void {
-  counts.stores += more.stores;
-  counts.recalls += more.recalls;
-  counts.tokensStored += more.tokensStored;
-  counts.tokensQueried += more.tokensQueried;
+  return {
+    ...a,
+    stores: a.stores + b.stores,
+    recalls: a.recalls + b.recalls,
+    tokensStored: a.tokensStored + b.tokensStored,
+    tokensQueried: a.tokensQueried + b.tokensQueried,
+  };
 }

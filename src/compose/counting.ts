@@ -54,7 +54,11 @@ export function openCounting(context: Context, storage: Storage) {
     if (isPanic(trouble)) readiness.alive = false;
   });
   closers.push(() => watch.close());
-  const watched = { accounts: watch.watched(accounts), grants: watch.watched(storage.grants) };
+  const watched = {
+    accounts: watch.watched(accounts),
+    grants: watch.watched(storage.grants),
+    grantSecrets: watch.watched(storage.grantSecrets),
+  };
   const refunded = (outcome: ChargeOutcome, calls = 1) => telemetry.metrics?.charges.inc({ outcome }, calls);
   const quota: Quota = {
     charge: (caller, calls) => charge(watched.accounts, caller, calls),

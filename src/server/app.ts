@@ -4,7 +4,8 @@ import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Authenticate } from "../accounts/authenticate.js";
-import type { Grants } from "../accounts/oauth/grants.js";
+import type { GrantingOptions } from "../accounts/oauth/granting.js";
+import type { GrantSecrets } from "../accounts/oauth/grants.js";
 import type { Plans } from "../accounts/plan.js";
 import { limitSignUps, type SignUpLimits } from "../accounts/sign-up.js";
 import { Share } from "../concurrency/share.js";
@@ -33,7 +34,7 @@ const OPEN_BODY_BYTES_MAX = 16_384;
 
 export interface AppOptions extends Omit<HttpServerOptions, "cookies"> {
   readonly memory: StreamPorts;
-  readonly accounts: AccountPorts & { readonly grants: Grants };
+  readonly accounts: AccountPorts & Pick<GrantingOptions, "grants"> & { readonly grantSecrets: GrantSecrets };
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   readonly portal: string;
@@ -86,7 +87,7 @@ export function createApp(options: AppOptions) {
   });
   addRest(app, { calls, rpcs });
   addSessions(app, { calls, cookies, accounts: options.accounts.accounts });
-  const clients = openClients(options.accounts.grants, options.fetchDocument);
+  const clients = openClients(options.accounts.grantSecrets, options.fetchDocument);
   if (issuer !== undefined) {
     addOAuth(app, { issuer, granting: options.accounts, clients, calls, limits: signUps });
   }

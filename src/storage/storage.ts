@@ -1,6 +1,6 @@
 import type { Accounts } from "../accounts/account.js";
 import type { Calls } from "../accounts/calls/calls.js";
-import type { Grants } from "../accounts/oauth/grants.js";
+import type { GrantSecrets, Grants } from "../accounts/oauth/grants.js";
 import type { Usage } from "../accounts/usage.js";
 import type { DomainPorts } from "../memory/ports/ports.js";
 
@@ -8,6 +8,7 @@ import type { DomainPorts } from "../memory/ports/ports.js";
 export interface Storage extends Omit<DomainPorts, "indexes" | "quota" | "clock"> {
   readonly accounts: Accounts;
   readonly grants: Grants;
+  readonly grantSecrets: GrantSecrets;
   readonly usage: Usage;
   readonly calls: Calls;
   /** Whether no other process can use this database at the same time. */

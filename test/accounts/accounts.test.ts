@@ -425,7 +425,7 @@ describe("closing an account", () => {
     };
     const ports = {
       accounts: { remove },
-      grants: { removeOf: async (id: string) => void grants.delete(id) },
+      grants: { remove: async ({ accountId = "" }) => void grants.delete(accountId) },
       usage,
       calls: { erase: nothing },
       eraseMemories: async () => 0,

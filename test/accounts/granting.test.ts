@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { addKey } from "../../src/accounts/changes.js";
-import { hashKey } from "../../src/accounts/key.js";
 import { consent, findGrant, makeGrantedKey, useCode } from "../../src/accounts/oauth/granting.js";
-import type { Grants, StoredGrant } from "../../src/accounts/oauth/grants.js";
+import type { Grant, Grants } from "../../src/accounts/oauth/grants.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { aKey, anAccount } from "../contract/samples.js";
@@ -45,13 +45,13 @@ describe("a code", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_001 });
     const grant = await findGrant(options, code);
     expect(grant?.expiresAtMs).toBeLessThan(Date.now());
-    expect(await useCode(options, { codeHash: hashKey(code), keyId: "key_1" })).toBe(false);
+    expect(await useCode(options, { ...(grant as Grant), keyId: "key_1" })).toBe(false);
   });
 
   it("leaves no key if it comes again after it was used, and before its key was made", async () => {
     const { options, give, keys } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as StoredGrant;
+    const grant = (await findGrant(options, code)) as Grant;
     expect(await useCode(options, { ...grant, keyId: "key_1" })).toBe(true);
     expect(await findGrant(options, code)).toBeUndefined();
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
@@ -61,13 +61,13 @@ describe("a code", () => {
   it("leaves no key if it comes again between its making and the look at the mark", async () => {
     const { options, give, keys } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as StoredGrant;
+    const grant = (await findGrant(options, code)) as Grant;
     await useCode(options, { ...grant, keyId: "key_1" });
-    const late: Grants = Object.create(storage.grants);
-    late.find = async (codeHash) => {
+    const find: Grants["find"] = async (id) => {
       await findGrant(options, code);
-      return storage.grants.find(codeHash);
+      return storage.grants.find(id);
     };
+    const late = withChanges(storage.grants, { find });
     expect(await makeGrantedKey({ ...options, grants: late }, { grant, keyId: "key_1" })).toBeUndefined();
     expect(await keys()).toHaveLength(1);
   });
@@ -75,7 +75,7 @@ describe("a code", () => {
   it("gives no key where the account has all that it may have, and is not given there", async () => {
     const { options, give, keys, accountId } = await consented();
     const code = await give();
-    const grant = (await findGrant(options, code)) as StoredGrant;
+    const grant = (await findGrant(options, code)) as Grant;
     while (await addKey(storage.accounts, { accountId, key: aKey() }));
     await useCode(options, { ...grant, keyId: "key_1" });
     expect(await makeGrantedKey(options, { grant, keyId: "key_1" })).toBeUndefined();
@@ -85,17 +85,15 @@ describe("a code", () => {
 
   it("is left nowhere if the account is closed while it is made", async () => {
     const { options, give, accountId } = await consented();
-    const late: Grants = Object.create(storage.grants);
-    late.removeOf = (id) => storage.grants.removeOf(id);
     let kept = "";
-    late.add = async (grant) => {
-      await storage.grants.removeOf(accountId);
+    const findOrInsert: Grants["findOrInsert"] = async (grant) => {
+      await storage.grants.remove({ accountId });
       await storage.accounts.remove(accountId);
-      await storage.grants.removeOf(accountId);
-      kept = grant.codeHash;
-      await storage.grants.add(grant);
+      await storage.grants.remove({ accountId });
+      kept = grant.id;
+      return storage.grants.findOrInsert(grant);
     };
-    options.grants = late;
+    options.grants = withChanges(storage.grants, { findOrInsert });
     await expect(give()).rejects.toMatchObject({ code: "unauthenticated" });
     expect(await storage.grants.find(kept)).toBeUndefined();
   });

@@ -25,7 +25,8 @@ it.skipIf(process.platform !== "linux")(
     const livez = async () => (await app.inject("/livez")).statusCode;
     let check = () => {};
     const accounts = {};
-    const storage = { accounts, grants: {}, usage: {}, calls: {}, names: {}, check: async () => check() };
+    const ports = { accounts, grants: {}, grantSecrets: {}, usage: {}, calls: {}, names: {} };
+    const storage = { ...ports, check: async () => check() };
     const context = {
       config: { callRecordDays: 1, callRecordsMax: 1 },
       logger: { info: () => {}, warn: () => {}, error: () => {} },

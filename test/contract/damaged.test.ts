@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { inspect, promisify } from "node:util";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectWhole } from "../../src/memory/ports/names.js";
 import { lookInto } from "../../src/storage/local/backup/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";
@@ -159,8 +160,8 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
   const calls = [
     storage.names.find(scope),
     storage.names.create(scope),
-    storage.names.list({ accountId: scope.accountId, limit: 9 }),
-    storage.names.list({ limit: 9 }),
+    storage.names.list({ accountId: scope.accountId, limit: 9 }).then(expectWhole),
+    storage.names.list({ limit: 9 }).then(expectWhole),
     storage.accounts.find(account.id),
     storage.accounts.refund(account.id),
     storage.recent.list(9),

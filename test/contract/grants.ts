@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { hashKey } from "../../src/accounts/key.js";
+import { findGrant, useCode } from "../../src/accounts/oauth/granting.js";
 import type { Grant } from "../../src/accounts/oauth/grants.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
@@ -8,7 +10,7 @@ const HOUR_MS = 3_600_000;
 function aGrant(given: Partial<Grant> = {}): Grant {
   const nowMs = Date.now();
   return {
-    codeHash: `hash ${randomUUID()}`,
+    id: `hash ${randomUUID()}`,
     accountId: `acc_${randomUUID()}`,
     clientId: "rcc_client",
     redirectUri: "http://localhost/back",
@@ -29,13 +31,21 @@ function aGrant(given: Partial<Grant> = {}): Grant {
 export function grantsContract(name: string, make: MakeDatabase): void {
   describe(`grants: ${name}`, () => {
     const used = useDatabase(make);
-    const grants = () => used.storage.grants;
-    const added = async (given: Partial<Grant> = {}) => {
-      const grant = aGrant(given);
-      await grants().add(grant);
-      return grant;
+    /** What granting does with grants. */
+    const grants = () => {
+      const { accounts, grants: records, grantSecrets } = used.storage;
+      const options = { accounts, grants: records };
+      return {
+        secret: async (fresh: string) =>
+          (await grantSecrets.findOrInsert({ id: "clients", secret: fresh })).secret,
+        add: (grant: Grant) => records.findOrInsert(grant, Date.now()),
+        find: (id: string) => records.find(id),
+        ofCode: (code: string) => findGrant(options, code),
+        use: (grant: Grant, keyId: string) => useCode(options, { ...grant, keyId }),
+        removeOf: (accountId: string) => records.remove({ accountId }),
+      };
     };
-    const past = { expiresAtMs: Date.now() - HOUR_MS, keptUntilMs: Date.now() - 1 };
+    const added = (given: Partial<Grant> = {}) => grants().add(aGrant(given));
 
     it("keeps one secret, whoever brings the first one, and keeps it when it is opened again", async () => {
       const told = await Promise.all(["a", "b", "c"].map((fresh) => grants().secret(fresh)));
@@ -45,55 +55,53 @@ export function grantsContract(name: string, make: MakeDatabase): void {
     });
 
     it("keeps a grant as it was given, with a namespace and without", async () => {
-      const scoped = await added();
+      const scoped = aGrant();
       const { namespace, ...all } = aGrant();
+      await grants().add(scoped);
       await grants().add(all);
       await used.reopen();
-      expect(await grants().find(scoped.codeHash)).toEqual(scoped);
-      expect(await grants().find(all.codeHash)).toEqual(all);
+      expect(await grants().find(scoped.id)).toEqual(scoped);
+      expect(await grants().find(all.id)).toEqual(all);
       expect(await grants().find("no such code")).toBeUndefined();
     });
 
-    it("lets a code be used once, of however many at once", async () => {
-      const { codeHash } = await added();
-      const keyIds = Array.from({ length: 10 }, (_, n) => `key_${n}`);
-      const took = await Promise.all(keyIds.map((keyId) => grants().take({ codeHash, keyId })));
-      expect(took.filter(Boolean)).toHaveLength(1);
-      expect(await grants().find(codeHash)).toMatchObject({ keyId: keyIds[took.indexOf(true)] });
-      expect(await grants().take({ codeHash, keyId: "key_late" })).toBe(false);
-    });
-
-    it("refuses a code whose time is over, and knows that it was used", async () => {
-      const late = await added({ expiresAtMs: Date.now() - 1 });
-      expect(await grants().take({ codeHash: late.codeHash, keyId: "key_1" })).toBe(false);
-      expect(await grants().take({ codeHash: "no such code", keyId: "key_1" })).toBe(false);
-      const { codeHash } = await added();
-      await grants().take({ codeHash, keyId: "key_1" });
-      expect(await grants().markReplayed(codeHash)).toMatchObject({ keyId: "key_1", replayed: true });
-      expect(await grants().find(codeHash)).toMatchObject({ replayed: true });
-    });
-
-    it("marks no code that was not used", async () => {
+    it("lets a code be used once, of however many at once, and knows that it came again", async () => {
       const grant = await added();
-      expect(await grants().markReplayed(grant.codeHash)).toEqual(grant);
-      expect(await grants().markReplayed("no such code")).toBeUndefined();
-      expect(await grants().take({ codeHash: grant.codeHash, keyId: "key_1" })).toBe(true);
+      const keyIds = Array.from({ length: 10 }, (_, n) => `key_${n}`);
+      const took = await Promise.all(keyIds.map((keyId) => grants().use(grant, keyId)));
+      expect(took.filter(Boolean)).toHaveLength(1);
+      const used = { keyId: keyIds[took.indexOf(true)], replayed: true };
+      expect(await grants().find(grant.id)).toMatchObject(used);
+      expect(await grants().use(grant, "key_late")).toBe(false);
+      expect(await grants().find(grant.id)).toMatchObject(used);
+    });
+
+    it("refuses a code whose time is over, and one that is gone, and marks none that was not used", async () => {
+      const late = await added({ expiresAtMs: Date.now() - 1 });
+      expect(await grants().use(late, "key_1")).toBe(false);
+      expect(await grants().find(late.id)).toEqual(late);
+      expect(await grants().use(aGrant(), "key_1")).toBe(false);
+      const grant = await added();
+      expect(await grants().use(grant, "key_1")).toBe(true);
+      expect(await grants().find(grant.id)).toEqual({ ...grant, keyId: "key_1" });
     });
 
     it("knows no grant after the time for which it is kept", async () => {
-      const { codeHash } = await added(past);
-      const kept = await added();
+      const past = { expiresAtMs: Date.now() - HOUR_MS, keptUntilMs: Date.now() - 1 };
+      const [code, another] = ["rco_one", "rco_another"];
+      const { id } = await added({ ...past, id: hashKey(code), keyId: "key_1" });
+      const kept = await added({ id: hashKey(another) });
       await added(past);
-      expect(await grants().find(codeHash)).toBeUndefined();
-      expect(await grants().markReplayed(codeHash)).toBeUndefined();
-      expect(await grants().find(kept.codeHash)).toEqual(kept);
+      expect(await grants().ofCode(code)).toBeUndefined();
+      expect((await grants().find(id))?.replayed).toBeUndefined();
+      expect(await grants().ofCode(another)).toEqual(kept);
     });
 
     it("forgets the grants of an account, and no others", async () => {
       const [one, other] = [await added(), await added()];
       const second = await added({ accountId: one.accountId });
       await grants().removeOf(one.accountId);
-      const found = await Promise.all([one, second, other].map(({ codeHash }) => grants().find(codeHash)));
+      const found = await Promise.all([one, second, other].map(({ id }) => grants().find(id)));
       expect(found).toEqual([undefined, undefined, other]);
     });
   });

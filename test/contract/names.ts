@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Listed, Named, Scope } from "../../src/memory/ports/names.js";
+import { expectWhole, type Listed, type Named, type Scope } from "../../src/memory/ports/names.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aScope } from "./samples.js";
 
@@ -151,7 +151,7 @@ export function namesContract(name: string, make: MakeDatabase): void {
       const all: Named[] = [];
       for (let after: Scope | undefined; ; ) {
         const some = await names().list({ after, limit: 2 });
-        all.push(...some);
+        all.push(...expectWhole(some));
         if (some.length < 2) break;
         after = some.at(-1)?.scope;
       }

@@ -177,7 +177,7 @@ describe("appending", () => {
     expect(log.entries).toHaveLength(22);
     expect(log.entries.at(-1)).toEqual(entry);
     expect(replica.applied).toBe(22);
-    expect(replica.size).toBe(22);
+    expect(replica.index.size).toBe(22);
   });
 
   it("resolves only once the replica has it, even in part of a group", async () => {

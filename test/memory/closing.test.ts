@@ -7,6 +7,7 @@ import { dropAll } from "../../src/memory/erasure/drop.js";
 import { removingLeftovers } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { store } from "../../src/memory/operations/store.js";
+import { expectWhole } from "../../src/memory/ports/names.js";
 import { aMemory } from "../contract/samples.js";
 import { plainVectors, TestService } from "./domain.js";
 import { modelOf, modelVersionsOf } from "./models.js";
@@ -86,7 +87,9 @@ describe("a store that waits for the model while its account is closed", () => {
       await close();
       goOn();
       await refused;
-      const [named] = await service.storage.names.list({ accountId: caller.accountId, limit: 10 });
+      const [named] = expectWhole(
+        await service.storage.names.list({ accountId: caller.accountId, limit: 10 }),
+      );
       expect(named && (await service.storage.log.last(named.logId))).toBeUndefined();
     },
   );

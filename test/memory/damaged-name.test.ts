@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dropAll } from "../../src/memory/erasure/drop.js";
 import { eraseExpired, removingLeftovers } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
+import { deleteNamespaces } from "../../src/memory/operations/delete-namespaces.js";
+import { listNamespaces } from "../../src/memory/operations/list-namespaces.js";
 import { modelVersionOf, type Pinned } from "../../src/memory/ports/model-version.js";
+import { expectWhole } from "../../src/memory/ports/names.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory } from "../contract/samples.js";
@@ -48,18 +51,20 @@ const portsOf = () => service.domain({ vectors: plainVectors(() => ({})).vectors
 const logOf = (namespace: string) => logIds.get(namespace) ?? "";
 
 describe("a name whose record is damaged", () => {
-  it("is left out of a list that asks for it, in whose place others are", async () => {
+  it("stands in lists by its name alone, and is an error where logs are asked for", async () => {
     const { names } = service.storage;
-    const lost: unknown[] = [];
-    const namesOf = async (limit: number, which = {}) => {
-      const asked = { ...which, limit, onLost: (scope: unknown) => lost.push(scope) };
-      return (await names.list(asked)).map(({ scope }) => scope.namespace);
-    };
-    expect(await namesOf(2)).toEqual(["a", "c"]);
-    expect(lost).toEqual([scopeOf("b")]);
-    expect(await namesOf(2, { accountId, after: scopeOf("a") })).toEqual(["c", "d"]);
-    expect(await namesOf(9, { accountId, prefix: "b" })).toEqual([]);
-    await expect(names.list({ limit: 2 })).rejects.toMatchObject({ code: "unavailable" });
+    const lost = { scope: scopeOf("b"), lost: true };
+    const whole = (namespace: string) => ({ scope: scopeOf(namespace), logId: logOf(namespace) });
+    const listed = await names.list({ limit: 2 });
+    expect(listed).toEqual([whole("a"), lost]);
+    expect(await names.list({ limit: 2, accountId, after: scopeOf("a") })).toEqual([lost, whole("c")]);
+    expect(await names.list({ limit: 9, accountId, prefix: "b" })).toEqual([lost]);
+    expect(() => expectWhole(listed)).toThrow("the database could not be read");
+    const asked = { caller: CALLER, pageToken: "" };
+    const { ports } = service.domain();
+    await expect(listNamespaces(ports, asked)).rejects.toMatchObject({ code: "unavailable" });
+    const deleting = { caller: CALLER, prefix: "b", dryRun: true };
+    await expect(deleteNamespaces(ports, deleting)).rejects.toMatchObject({ code: "unavailable" });
   });
 
   it("holds up no expiry of memories in other namespaces", async () => {
@@ -107,7 +112,7 @@ describe("a name whose record is damaged", () => {
   it("does not stop its account's other namespaces from being erased with it", async () => {
     const { names } = service.storage;
     await expect(dropAll(portsOf(), accountId)).rejects.toThrow(LOST);
-    expect(await names.list({ accountId, limit: 9, onLost: () => {} })).toEqual([]);
+    expect(await names.list({ accountId, limit: 9 })).toEqual([{ scope: scopeOf("b"), lost: true }]);
   });
 
   it("is a problem that verifying names, with all others", async () => {

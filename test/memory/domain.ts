@@ -178,7 +178,7 @@ export class Domain {
   size(namespace: string): Promise<number | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
-      return replica.size;
+      return replica.index.size;
     });
   }
 }

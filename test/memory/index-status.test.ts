@@ -160,7 +160,7 @@ describe("erasing the index of a namespace", () => {
     const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
       await held;
       await replica.current();
-      events.push(`used ${replica.size}`);
+      events.push(`used ${replica.index.size}`);
     });
     const erasing = domain.namespaces
       .eraseIndex(scopeOf("a"))

@@ -130,7 +130,7 @@ describe("the memory budget", () => {
     const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
       await replica.current();
       await hold.opened;
-      return replica.size;
+      return replica.index.size;
     });
     await until(() => opened[0]?.index.size === 10);
     const first = opened[0]?.logId;

@@ -285,9 +285,9 @@ describe("a replica", () => {
       await storing;
       expect(isReset()).toBe(true);
       expect([...index.rows.keys()]).toEqual([1, 2, 3, 4]);
-      expect(replica.size).toBe(4);
+      expect(replica.index.size).toBe(4);
       replica.forget(2);
-      expect(replica.size).toBe(3);
+      expect(replica.index.size).toBe(3);
     });
 
     it("is built from the log when one has none: the database is an older copy of itself", async () => {

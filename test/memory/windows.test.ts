@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { wholeOf } from "../../src/memory/ports/windows.js";
 import { aMemory } from "../contract/samples.js";
 import { DIMENSIONS, type Domain, scopeOf, TestService } from "./domain.js";
 
@@ -30,7 +31,9 @@ async function recall(domain: Domain, vectors: Float32Array[], limit = 5) {
     await replica.current();
     return (await replica.searching((search) => search.best({ vectors, wanted: limit }))).placed;
   });
-  return (found ?? []).map(({ entry: { id }, score, match }) => ({ id, score, match }));
+  return (found ?? []).map(({ entry, score, part }) => {
+    return { id: entry.id, score, match: part ?? wholeOf(entry) };
+  });
 }
 
 it("a long memory is found once, by its nearest window", async () => {

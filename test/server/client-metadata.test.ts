@@ -17,7 +17,7 @@ const CLIENT = "https://app.example/client.json";
 const DOCUMENT = { client_id: CLIENT, client_name: "App", redirect_uris: ["https://app.example/back"] };
 
 /** No client registers here. */
-const NO_GRANTS = { secret: () => Promise.reject(new Error("no secret is needed")) };
+const NO_SECRETS = { findOrInsert: () => Promise.reject(new Error("no secret is needed")) };
 
 describe("an address", () => {
   it.each(["93.184.216.34", "2606:2800:220:1::1", "8.8.8.8"])("%s is public", (address) => {
@@ -190,17 +190,17 @@ describe("a document", () => {
 
   it("is remembered for a while, and describes none but its own client", async () => {
     const fetch = vi.fn(async () => DOCUMENT as object);
-    const { find } = openClients(NO_GRANTS, fetch);
+    const { find } = openClients(NO_SECRETS, fetch);
     const client = { id: CLIENT, name: "App", redirectUris: DOCUMENT.redirect_uris, host: "app.example" };
     expect([await find(CLIENT, "acc_1"), await find(CLIENT, "acc_1")]).toEqual([client, client]);
     expect(fetch).toHaveBeenCalledTimes(1);
     await expect(find("https://evil.example/c", "acc_1")).rejects.toThrow("a document about another client");
     fetch.mockResolvedValue({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" });
-    await expect(openClients(NO_GRANTS, fetch).find(CLIENT, "acc_1")).rejects.toThrow(
+    await expect(openClients(NO_SECRETS, fetch).find(CLIENT, "acc_1")).rejects.toThrow(
       "a client that has a secret",
     );
     fetch.mockResolvedValue({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] });
-    await expect(openClients(NO_GRANTS, fetch).find(CLIENT, "acc_1")).rejects.toThrow(
+    await expect(openClients(NO_SECRETS, fetch).find(CLIENT, "acc_1")).rejects.toThrow(
       "redirect_uris holds an address that",
     );
   });
@@ -208,7 +208,7 @@ describe("a document", () => {
   it("is fetched for few at a time", async () => {
     const ends: (() => void)[] = [];
     const fetch = () => new Promise((resolve) => ends.push(() => resolve(DOCUMENT)));
-    const { find } = openClients(NO_GRANTS, fetch);
+    const { find } = openClients(NO_SECRETS, fetch);
     const finding = Array.from({ length: 6 }, () => find(CLIENT, "acc_1").catch(({ message }) => message));
     expect(await finding[5]).toContain("as many documents of clients to fetch as it may");
     // Another account finds some left.

@@ -147,7 +147,7 @@ export class Process implements Client {
       return closeAccount(
         {
           accounts: domain.accounts,
-          grants: { removeOf: async () => {} },
+          grants: { remove: async () => {} },
           usage,
           eraseMemories,
           calls: { erase: async () => {} },

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { invalid } from "../../errors.js";
-import type { Grants } from "./grants.js";
+import type { GrantSecret, GrantSecrets } from "./grants.js";
 
 const NAME_CHARS_MAX = 64;
 const REDIRECTS_MAX = 10;
@@ -113,14 +113,17 @@ const ID_CHARS_MAX = 4_096;
  * Opens the ids of clients that register themselves. An id is what the client said, signed: nothing is kept, so
  * that nobody can fill a database by registering, and every replica knows every client.
  */
-export function openClientIds(grants: Pick<Grants, "secret">) {
-  let found: Promise<string> | undefined;
+export function openClientIds(secrets: GrantSecrets) {
+  let found: Promise<GrantSecret> | undefined;
   const secret = async () => {
-    found ??= grants.secret(randomBytes(SECRET_BYTES).toString("base64url"));
-    return found.catch((error) => {
+    // Whoever comes first brings it.
+    const fresh = randomBytes(SECRET_BYTES).toString("base64url");
+    found ??= secrets.findOrInsert({ id: "clients", secret: fresh });
+    const { secret } = await found.catch((error) => {
       found = undefined;
       throw error;
     });
+    return secret;
   };
   return {
     issue: async ({ name, redirectUris }: Omit<OAuthClient, "id">) => {

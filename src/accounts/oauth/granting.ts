@@ -8,7 +8,7 @@ import { hashKey, type KeyAccess, makeKey, newSecret } from "../key.js";
 import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
 import { DAY_MS } from "../usage.js";
 import { destinationOf, type OAuthClient } from "./client.js";
-import type { Grant, Grants, StoredGrant } from "./grants.js";
+import type { Grant, Grants } from "./grants.js";
 
 /** Longest lifetime of a key that an application gets. */
 export const KEY_DAYS_MAX = 365;
@@ -52,8 +52,8 @@ export async function consent(
   if (keys.length >= KEYS_MAX) throw tooManyKeys();
   const code = newSecret("code");
   const nowMs = Date.now();
-  await grants.add({
-    codeHash: hashKey(code),
+  const grant = {
+    id: hashKey(code),
     accountId,
     clientId: client.id,
     ...request,
@@ -64,9 +64,10 @@ export async function consent(
     keyTtlMs: days * DAY_MS,
     expiresAtMs: nowMs + CODE_TTL_MS,
     keptUntilMs: nowMs + RETENTION_MS,
-  });
+  };
+  await grants.findOrInsert(grant, nowMs);
   if (await accounts.isClosed(accountId)) {
-    await grants.removeOf(accountId);
+    await grants.remove({ accountId });
     throw unknownKey();
   }
   return code;
@@ -76,21 +77,26 @@ export async function consent(
 export async function findGrant(
   { accounts, grants }: GrantingOptions,
   code: string,
-): Promise<StoredGrant | undefined> {
-  const codeHash = hashKey(code);
-  const found = await grants.find(codeHash);
+): Promise<Grant | undefined> {
+  const found = await keptGrant(grants, hashKey(code));
   if (found?.keyId === undefined) return found;
-  await endReplayed({ accounts, grants }, codeHash);
+  await endReplayed({ accounts, grants }, found.id);
   return undefined;
+}
+
+/** Finds a grant of which it is still known whether its code was used. */
+async function keptGrant(grants: Grants, id: string): Promise<Grant | undefined> {
+  const found = await grants.find(id);
+  return found && found.keptUntilMs > Date.now() ? found : undefined;
 }
 
 /** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
 export async function useCode(
   { accounts, grants }: GrantingOptions,
-  { codeHash, keyId }: { codeHash: string; keyId: string },
+  { id, expiresAtMs, keyId }: Pick<Grant, "id" | "expiresAtMs"> & { keyId: string },
 ): Promise<boolean> {
-  if (await grants.take({ codeHash, keyId })) return true;
-  await endReplayed({ accounts, grants }, codeHash);
+  if (expiresAtMs > Date.now() && (await grants.update({ id, keyId: undefined }, { keyId }))) return true;
+  await endReplayed({ accounts, grants }, id);
   return false;
 }
 
@@ -99,21 +105,22 @@ export async function makeGrantedKey(
   { accounts, grants }: GrantingOptions,
   { grant, keyId }: { grant: Grant; keyId: string },
 ): Promise<{ secret: string; expiresAtMs: number } | undefined> {
-  const { accountId, codeHash, keyName: name, client, access, namespace, keyTtlMs } = grant;
+  const { accountId, id, keyName: name, client, access, namespace, keyTtlMs } = grant;
   const expiresAtMs = Date.now() + keyTtlMs;
   const scope = { access, ...(namespace !== undefined && { namespace }) };
   const { secret, key } = makeKey({ id: keyId, name, client, ...scope, expiresAtMs });
   if (!(await addKey(accounts, { accountId, key }))) return undefined;
   // Who replays a code marks it before the key is removed: so either they find the key, or this finds the mark.
-  if ((await grants.find(codeHash))?.replayed !== true) return { secret, expiresAtMs };
+  if ((await grants.find(id))?.replayed !== true) return { secret, expiresAtMs };
   await removeKey(accounts, { accountId, keyId, force: true });
   return undefined;
 }
 
 /** Ends the key of a code that came twice: one of the two may be a thief (RFC 6749, 4.1.2). */
-async function endReplayed({ accounts, grants }: GrantingOptions, codeHash: string): Promise<void> {
-  const grant = await grants.markReplayed(codeHash);
+async function endReplayed({ accounts, grants }: GrantingOptions, id: string): Promise<void> {
+  const grant = await keptGrant(grants, id);
   if (grant?.keyId === undefined) return;
+  await grants.update({ id }, { replayed: true });
   await removeKey(accounts, { accountId: grant.accountId, keyId: grant.keyId, force: true });
 }
 

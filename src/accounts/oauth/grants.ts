@@ -1,9 +1,10 @@
+import type { Records } from "../../memory/ports/records.js";
 import type { KeyAccess } from "../key.js";
 
 /** Consent of an account's owner, which an application exchanges for a key by a code. */
 export interface Grant {
   /** SHA-256 of the code, in hex. */
-  readonly codeHash: string;
+  readonly id: string;
   readonly accountId: string;
   readonly clientId: string;
   /** Address that the code was sent to. */
@@ -22,30 +23,19 @@ export interface Grant {
   readonly expiresAtMs: number;
   /** Time until which it is known that the code was used. */
   readonly keptUntilMs: number;
-}
-
-/** A grant, and what became of it. */
-export interface StoredGrant extends Grant {
   /** Id of the key that the code was exchanged for; absent before. */
   readonly keyId?: string;
   /** True if the code came again after that. */
   readonly replayed?: boolean;
 }
 
-/**
- * The port to grants. Every adapter passes `test/contract/grants.ts`. A grant whose `keptUntilMs` has passed counts
- * as missing.
- *
- * All methods throw MemoryError `unavailable` when the database cannot answer.
- */
-export interface Grants {
-  /** Returns the secret that signs the ids of clients: the one that is kept, else the given one, which is kept then. */
-  secret(fresh: string): Promise<string>;
-  add(grant: Grant): Promise<void>;
-  find(codeHash: string): Promise<StoredGrant | undefined>;
-  /** Uses a code for a key in one atomic step, unless it is used or expired; true if it did. */
-  take(request: { codeHash: string; keyId: string }): Promise<boolean>;
-  /** Records that a used code came again; returns the grant as it is then. */
-  markReplayed(codeHash: string): Promise<StoredGrant | undefined>;
-  removeOf(accountId: string): Promise<void>;
+/** The port to grants, as records by the hashes of their codes. Every adapter passes `test/contract/grants.ts`. */
+export type Grants = Pick<Records<Grant>, "find" | "findOrInsert" | "update" | "remove">;
+
+/** Secret that signs the ids of clients; there is one. */
+export interface GrantSecret {
+  readonly id: string;
+  readonly secret: string;
 }
+
+export type GrantSecrets = Pick<Records<GrantSecret>, "findOrInsert">;

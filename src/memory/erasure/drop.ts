@@ -2,8 +2,7 @@ import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
-import type { LogErasure } from "../ports/erasures.js";
-import { lostName, type Scope } from "../ports/names.js";
+import { type LostName, lostName, type Scope } from "../ports/names.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
@@ -20,9 +19,18 @@ export async function drop(
   { force }: { force: boolean },
 ): Promise<number | undefined> {
   const dropped = await onLiving(ports, scope, async ({ logId }) => {
+    const expectEmpty = async () => {
+      const { memories } = await ports.log.measure({ logId });
+      if (memories > 0) throw notEmpty(memories);
+    };
+    const check = force ? undefined : expectEmpty;
+    await check?.();
     const erasure = newErasure(ports.clock, { scope, logId });
-    const count = await endLog(ports, { erasure, force });
-    return count === undefined ? undefined : { erasure, count };
+    await ports.erasures.findOrInsert(erasure);
+    const entry = { op: "drop", opId: erasure.id } as const;
+    if (!(await appendDirect(ports, { logId, entry, check }))) return undefined;
+    // No entry can follow the drop, so this counts exactly what was dropped.
+    return { erasure, count: (await ports.log.measure({ logId })).memories };
   });
   if (dropped === undefined) return undefined;
   const { erasure, count } = dropped;
@@ -34,27 +42,6 @@ export async function drop(
   if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
   else await release(ports, erasure);
   return count;
-}
-
-/**
- * Ends the log: no entry ever follows this one. Returns how many memories it holds, or undefined if another
- * process has ended it.
- */
-async function endLog(
-  ports: ErasurePorts,
-  { erasure, force }: { erasure: LogErasure; force: boolean },
-): Promise<number | undefined> {
-  const { logId, id } = erasure;
-  const check = async () => {
-    const { memories } = await ports.log.measure({ logId });
-    if (memories > 0) throw notEmpty(memories);
-  };
-  if (!force) await check();
-  await ports.erasures.findOrInsert(erasure);
-  const entry = { op: "drop", opId: id } as const;
-  if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
-  // No entry can follow the drop, so this counts exactly what was dropped.
-  return (await ports.log.measure({ logId })).memories;
 }
 
 function notEmpty(size: number): MemoryError {
@@ -70,16 +57,13 @@ function notEmpty(size: number): MemoryError {
  * @throws MemoryError `unavailable` if the record of one is damaged; all others are dropped by then.
  */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
-  let lost: Scope | undefined;
-  const onLost = (scope: Scope) => {
-    lost = scope;
-  };
-  const names = allNames(ports.names, { accountId, onLost });
+  let lost: LostName | undefined;
+  const names = allNames(ports.names, { accountId });
   let dropped = 0;
   const dropSome = async () => {
-    for await (const { scope } of names) {
-      const held = await drop(ports, scope, { force: true });
-      dropped += held ?? 0;
+    for await (const each of names) {
+      if ("lost" in each) lost = each;
+      else dropped += (await drop(ports, each.scope, { force: true })) ?? 0;
     }
   };
   await Promise.all(Array.from({ length: DROPPING_MAX }, dropSome));

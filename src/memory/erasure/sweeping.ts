@@ -225,11 +225,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
 export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
   let after: Scope | undefined;
   return async () => {
-    let lost: Scope | undefined;
-    const onLost = (scope: Scope) => {
-      lost = scope;
-    };
-    const named = await ports.names.list({ after, limit: NAMES_MAX, onLost });
+    const named = await ports.names.list({ after, limit: NAMES_MAX });
     const logs = new WorkInLogs(ports.stopping);
     const closed = new Set<string>();
     for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
@@ -238,7 +234,9 @@ export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
       });
     }
     let removed = 0;
-    for (const { scope, logId } of named) {
+    for (const each of named) {
+      if ("lost" in each) continue;
+      const { scope, logId } = each;
       await logs.run(logId, async () => {
         const entry = (await ports.log.last(logId))?.entry;
         if (entry !== undefined && isEnd(entry)) await completeEnd(ports, { scope, logId, end: entry });
@@ -249,6 +247,7 @@ export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
     }
     after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
     logs.end();
+    const lost = named.find((each) => "lost" in each);
     if (lost !== undefined) throw lostName(lost);
     return removed;
   };

@@ -11,7 +11,7 @@ export interface DirectAppend {
   readonly logId: string;
   readonly entry: Deleted | Dropped | Erased;
   /** Runs before each attempt; it throws if the entry must not follow the log's present entries. */
-  check?(): Promise<void>;
+  readonly check?: (() => Promise<void>) | undefined;
 }
 
 /**

@@ -40,7 +40,7 @@ export async function livingLogOf({ log, names }: NamedLogs, scope: Scope): Prom
 }
 
 /** Finds where a log has moved to. */
-export async function followMoves(log: Log, from: string): Promise<LivingLog> {
+async function followMoves(log: Log, from: string): Promise<LivingLog> {
   let logId = from;
   for (let move = 0; move < MOVES_MAX; move++) {
     const last = await log.last(logId);

@@ -96,14 +96,15 @@ export class OpenNamespaces {
       indexing: 0,
     };
     for (const { replica, appender } of this.#open.values()) {
-      held.memories += replica.size;
+      const { size, rowCounts, waiting } = replica.index;
+      held.memories += size;
       if (replica.bytes > this.bytesMax) held.tooLarge++;
       for (const part of ["vectors", "words"] as const) {
         for (const kind of ["tail", "removed", "behind"] as const)
-          held.rows[part][kind] += replica.rowCounts[part][kind];
+          held.rows[part][kind] += rowCounts[part][kind];
       }
       held.appending = Math.max(held.appending, appender.waiting);
-      held.indexing = Math.max(held.indexing, replica.waiting);
+      held.indexing = Math.max(held.indexing, waiting);
     }
     return held;
   }

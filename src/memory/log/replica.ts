@@ -85,13 +85,16 @@ export class Replica implements Searchable {
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
   hasEnded = false;
+  /** The number of the last entry applied. */
+  applied = 0;
   /** Resolves once it is closed, well or not. */
   readonly closed: Promise<void>;
   /** The log's last entry, once this replica has read it. */
   end: Dropped | Moved | undefined;
   readonly searches = new Set<Change[]>();
 
-  readonly #index: Index;
+  /** Its index of living memories. */
+  readonly index: Index;
   readonly #superseded: SupersededIndex;
   readonly #mean = new SampledMean((sequences) => this.#readVectors(sequences));
   readonly #meanOfAll = new SampledMean((sequences) => this.#readVectors(sequences));
@@ -107,7 +110,6 @@ export class Replica implements Searchable {
   #isRestored = false;
   /** Resolves when all that has expired is removed; undefined if that does not take long. */
   #expiring: Promise<void> | undefined;
-  #applied = 0;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -132,8 +134,8 @@ export class Replica implements Searchable {
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
-    this.#index = options.indexes.open(logId);
-    this.#index.onLost = () => {
+    this.index = options.indexes.open(logId);
+    this.index.onLost = () => {
       this.broken = true;
     };
     this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
@@ -144,33 +146,14 @@ export class Replica implements Searchable {
     return this.#expiredMs > this.options.clock.wallMs() + CLOCK_BACK_MS;
   }
 
-  /** The number of the last entry applied. */
-  get applied(): number {
-    return this.#applied;
-  }
-
-  /** Number of memories in its index. */
-  get size(): number {
-    return this.#index.size;
-  }
-
   /** True if an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
     return this.#isBuilt && sequence - this.applied <= NEAR_MANY;
   }
 
   get bytes(): number {
-    const indexes = OBJECTS_BYTES + this.#index.bytes + this.#superseded.bytes;
+    const indexes = OBJECTS_BYTES + this.index.bytes + this.#superseded.bytes;
     return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
-  }
-
-  get rowCounts(): Index["rowCounts"] {
-    return this.#index.rowCounts;
-  }
-
-  /** Number of requests that wait for the index. */
-  get waiting(): number {
-    return this.#index.waiting;
   }
 
   /**
@@ -221,15 +204,15 @@ export class Replica implements Searchable {
   }
 
   #close(): Promise<void> {
-    return this.#index.close({ keeps: !this.hasEnded && !this.broken });
+    return this.index.close({ keeps: !this.hasEnded && !this.broken });
   }
 
   async sources(includeSuperseded: boolean): Promise<Sources> {
     await this.#expire();
     const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
-    const indexes = [this.#index, ...layers.map(({ index }) => index)];
+    const indexes = [this.index, ...layers.map(({ index }) => index)];
     const mean = includeSuperseded ? this.#meanOfAll : this.#mean;
-    const changes = this.#index.changes + (includeSuperseded ? this.#superseded.changes : 0);
+    const changes = this.index.changes + (includeSuperseded ? this.#superseded.changes : 0);
     return { indexes, mean: () => mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes))) };
   }
 
@@ -237,7 +220,7 @@ export class Replica implements Searchable {
     const { log, clock } = this.options;
     for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
       const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
-      yield* some.filter(({ vectors }) => this.#index.fits(vectors));
+      yield* some.filter(({ vectors }) => this.index.fits(vectors));
       await clock.yield();
     }
   }
@@ -267,7 +250,7 @@ export class Replica implements Searchable {
       this.#expiredMs = Math.max(this.#expiredMs, earliestMs);
       expired.push(this.#expiries.take());
     }
-    if (expired.length > 0) this.#index.noteExpired(this.#expiredMs);
+    if (expired.length > 0) this.index.noteExpired(this.#expiredMs);
     this.#remove(expired);
     return expired.length < EXPIRED_AT_ONCE;
   }
@@ -279,7 +262,7 @@ export class Replica implements Searchable {
    */
   async #restore(): Promise<void> {
     this.#restoredUpto ??= await this.#restoreFiles();
-    for (let { gap } = this.#index; gap !== undefined; { gap } = this.#index) {
+    for (let { gap } = this.index; gap !== undefined; { gap } = this.index) {
       await this.#fill(gap);
       await this.options.clock.yield();
     }
@@ -290,14 +273,14 @@ export class Replica implements Searchable {
       // A process that died may not have taken them out of its files. No delete waits for that.
       this.#removeLiving(some.flatMap(({ supersedes = [] }) => supersedes));
     }
-    this.#applied = this.#restoredUpto;
+    this.applied = this.#restoredUpto;
     this.#isRestored = true;
   }
 
   /** Fills the index from its files; returns the number of the last entry that they cover, 0 if the log does not confirm them. */
   async #restoreFiles(): Promise<number> {
     const { log, clock, timer = NO_TIMINGS } = this.options;
-    this.#restored ??= { stored: await timer.time("restore", () => this.#guard(this.#index.restore())) };
+    this.#restored ??= { stored: await timer.time("restore", () => this.#guard(this.index.restore())) };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
     // While the clock was ahead, the files lost what has not expired.
@@ -306,7 +289,7 @@ export class Replica implements Searchable {
       isOfLog &&= (await entryAt(log, this.logId, sequence))?.opId === opId;
     }
     if (!isOfLog) {
-      await this.#index.reset();
+      await this.index.reset();
       return 0;
     }
     for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
@@ -330,17 +313,17 @@ export class Replica implements Searchable {
     const rows: IndexRow[] = [];
     for (const { sequence, entry } of await shownOf(this.options, { logId }, entries.filter(isMemory))) {
       if (!("vectors" in entry)) rows.push({ sequence, memory: entry });
-      else if (this.#index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
+      else if (this.index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
     }
     this.#checkBuilding();
     this.options.onCaughtUp?.(entries.length);
-    await this.#index.fill(rows, entries.at(-1)?.sequence ?? upto);
+    await this.index.fill(rows, entries.at(-1)?.sequence ?? upto);
   }
 
   /** Notes the end of the log, some entries of which were read: what is behind them may have erased some of them before. */
   async #noteEnd(): Promise<void> {
     const last = await this.options.log.last(this.logId);
-    if (last !== undefined) this.#index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
+    if (last !== undefined) this.index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
   }
 
   /**
@@ -357,8 +340,8 @@ export class Replica implements Searchable {
     this.#unconfirmed.clear();
     if (!isOlder) return true;
     // First: what is stored while the index is emptied is read from the log, too.
-    this.#applied = 0;
-    await this.#guard(this.#index.reset());
+    this.applied = 0;
+    await this.#guard(this.index.reset());
     return false;
   }
 
@@ -372,7 +355,7 @@ export class Replica implements Searchable {
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
         if (entry.expiresAtMs !== undefined) this.#expiries.add(sequence, entry.expiresAtMs);
-        const row = rowFor(this.#index, { sequence, entry });
+        const row = rowFor(this.index, { sequence, entry });
         rows.push(row);
         if (row.vectors === undefined) onLost?.(this.logId, { sequence, entry: UNFIT });
       } else if (isEnd(entry)) {
@@ -382,8 +365,8 @@ export class Replica implements Searchable {
     }
     const last = news.at(-1) as Sequenced<Entry>;
     const mark = { sequence: last.sequence, opId: last.entry.opId };
-    this.#applied = last.sequence;
-    const adding = this.#index.add(rows, mark);
+    this.applied = last.sequence;
+    const adding = this.index.add(rows, mark);
     const superseded = changes.filter(({ how }) => how === "superseded").map(({ target }) => target);
     const gone = changes.filter(({ how }) => how !== "superseded").map(({ target }) => target);
     for (const search of this.searches) {
@@ -406,7 +389,7 @@ export class Replica implements Searchable {
     if (sequences.length === 0) return;
     for (const sequence of sequences) this.#unconfirmed.delete(sequence);
     // `Indexes.wipe` waits for the files before a delete is answered, and fails if this has failed.
-    this.#index.remove(sequences).catch((error) => this.options.onTrouble?.(error));
+    this.index.remove(sequences).catch((error) => this.options.onTrouble?.(error));
   }
 
   readonly guard = async <T>(work: Promise<T>): Promise<T> => {

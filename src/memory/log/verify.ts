@@ -1,6 +1,6 @@
 import { type Entry, entryAt, forgottenBy, isEnd, type Sequenced, type Stored } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
-import { lostName, type Scope } from "../ports/names.js";
+import { lostName } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { vectorsOf } from "../ports/windows.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -53,8 +53,10 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     problems,
   };
   const named = new Set<string>();
-  const onLost = (scope: Scope) => problems.push(lostName(scope).message);
-  for await (const { logId } of allNames(ports.names, { onLost })) named.add(logId);
+  for await (const each of allNames(ports.names)) {
+    if ("lost" in each) problems.push(lostName(each).message);
+    else named.add(each.logId);
+  }
   for await (const logId of allLogIds(ports.log)) {
     await new LogVerifier(ports, logId, verified).run({ pending, isNamed: named.has(logId) });
   }

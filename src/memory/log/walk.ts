@@ -1,6 +1,6 @@
 import type { Erasure, Erasures } from "../ports/erasures.js";
 import type { Entry, Log, Projection, Range, Sequenced } from "../ports/log.js";
-import type { Listed, Named, Names } from "../ports/names.js";
+import type { Listed, LostName, Named, Names } from "../ports/names.js";
 import type { Lost } from "../ports/records.js";
 
 /** Names or logs read at a time. */
@@ -24,7 +24,7 @@ async function* through<T, P>(
 export function allNames(
   names: Pick<Names, "list">,
   { after: begin, ...which }: Omit<Listed, "limit"> = {},
-): AsyncGenerator<Named> {
+): AsyncGenerator<Named | LostName> {
   return through(
     (after) => names.list({ ...which, after, limit: LIST_MANY }),
     ({ scope }) => scope,

@@ -22,15 +22,12 @@ export interface WarmOptions {
  * opened is skipped: its first call reports why.
  */
 export async function warm({ stopping, ...options }: WarmOptions): Promise<void> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  const timer = setTimeout(end, WARM_TIMEOUT_MS).unref();
-  stopping.addEventListener("abort", end);
-  const ended = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
-  if (stopping.aborted) end();
-  await Promise.race([openInTurn(options, over.signal), ended]);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), WARM_TIMEOUT_MS).unref();
+  const over = AbortSignal.any([stopping, late.signal]);
+  const ended = new Promise<void>((resolve) => over.addEventListener("abort", () => resolve()));
+  if (!over.aborted) await Promise.race([openInTurn(options, over), ended]);
   clearTimeout(timer);
-  stopping.removeEventListener("abort", end);
 }
 
 async function openInTurn(

@@ -2,6 +2,7 @@ import { mapSome } from "../../concurrency/map-some.js";
 import { drop } from "../erasure/drop.js";
 import { measureNamespace } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
+import { expectWhole } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 import { expectPermitted } from "../requests/authorize.js";
 import { parsePrefix } from "../requests/namespace.js";
@@ -42,7 +43,7 @@ export async function deleteNamespaces(
   const measure = (namespace: string) => measureNamespace(ports, { accountId, namespace });
   const list = async () => {
     const named = await ports.names.list({ accountId, prefix, limit: NAMESPACES_MAX + 1 });
-    return named.map(({ scope }) => scope.namespace);
+    return expectWhole(named).map(({ scope }) => scope.namespace);
   };
   const found = own === undefined ? await list() : (await measure(own)) === undefined ? [] : [own];
   const names = found.slice(0, NAMESPACES_MAX);
@@ -50,8 +51,9 @@ export async function deleteNamespaces(
   if (dryRun === true) {
     let matched = hasMore ? 0 : names.length;
     if (hasMore) {
-      for await (const _ of allNames(ports.names, { accountId, prefix })) {
+      for await (const each of allNames(ports.names, { accountId, prefix })) {
         signal?.throwIfAborted();
+        expectWhole([each]);
         matched++;
       }
     }

@@ -1,6 +1,7 @@
 import { mapSome } from "../../concurrency/map-some.js";
-import { followMoves, heldLogOf, measureNamespace } from "../log/living-log.js";
+import { measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
+import { expectWhole } from "../ports/names.js";
 import type { Caller } from "../ports/quota.js";
 import { parseNamespace, parsePrefix } from "../requests/namespace.js";
 import { badToken, type Page, parsePageSize, parsePageToken, tokenOf } from "../requests/page.js";
@@ -50,13 +51,12 @@ export async function listNamespaces(
     const asked = limit - items.length;
     // One more than the page holds, to know whether others follow.
     const behind = after === undefined ? undefined : { accountId, namespace: after };
-    const named = await ports.names.list({ accountId, prefix, after: behind, limit: asked + 1 });
+    const listed = await ports.names.list({ accountId, prefix, after: behind, limit: asked + 1 });
+    const named = expectWhole(listed);
     const shown = named.slice(0, asked);
-    const measured = await mapSome(shown, MEASURING_MAX, async ({ scope, logId }) => {
-      const listed = await followMoves(ports.log, logId);
-      // After a drop, the name may belong to another log by now.
-      const held = listed.dropped ? await heldLogOf(ports, scope) : listed;
-      return held?.last ? [{ namespace: scope.namespace, ...(await ports.log.measure(held)) }] : [];
+    const measured = await mapSome(shown, MEASURING_MAX, async ({ scope }) => {
+      const held = await measureNamespace(ports, scope);
+      return held === undefined ? [] : [{ namespace: scope.namespace, ...held }];
     });
     items.push(...measured.flat());
     after = shown.at(-1)?.scope.namespace ?? after;

@@ -1,12 +1,12 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { byteLengthOf } from "../ports/bounds.js";
 import { narrowed } from "../ports/condition.js";
-import type { Embedding } from "../ports/embedder.js";
+import type { Embedding, Window } from "../ports/embedder.js";
 import type { Projected } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
-import { vectorsOf } from "../ports/windows.js";
+import { vectorsOf, wholeOf } from "../ports/windows.js";
 import { authorize } from "../requests/authorize.js";
 import { parseFilter } from "../requests/filter.js";
 import { type JsonObject, METADATA_BYTES_MAX } from "../requests/metadata.js";
@@ -115,7 +115,9 @@ export async function recall(ports: Ports, request: RecallRequest) {
 
 type Asked = ReturnType<typeof parse>;
 
-export interface Found extends Omit<Placed, "share" | "matched" | "recency"> {
+export interface Found extends Pick<Placed, "sequence" | "entry" | "score" | "rank"> {
+  /** The part of the text that has this score. */
+  readonly match: Window;
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;
   /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
@@ -186,17 +188,14 @@ async function searchAll(
   searching: Searching,
 ): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
   const { scopes, topK } = searching.asked;
-  if (scopes.length === 1) {
-    const one = await searchIn(ports, scopes[0], searching);
-    return { found: one?.found ?? [], logs: one === undefined ? [] : [one.log] };
-  }
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
   const logs = await mapSome(scopes, atOnce, async (scope) => {
     const one = await searchIn(ports, scope, searching);
     if (one === undefined) return [];
     const { namespace } = scope;
-    found = bestOf([...found, ...one.found.map((each) => ({ ...each, namespace }))], topK);
+    const own = scopes.length === 1 ? one.found : one.found.map((each) => ({ ...each, namespace }));
+    found = bestOf([...found, ...own], topK);
     return [one.log];
   });
   return { found, logs: logs.flat() };
@@ -229,9 +228,9 @@ function searchIn(
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const size = await search.size();
-      const [first = []] = found;
-      if (!isList) return { ordered: first, size };
-      const named = found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })));
+      const named = isList
+        ? found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })))
+        : found.flat();
       return { ordered: bestOf(named, topK), size };
     }, showing);
     const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
@@ -250,13 +249,13 @@ function consideredIn(logs: readonly Searched[], { isNarrowed }: Asked): number 
 }
 
 function foundOf(
-  { sequence, entry, score, match, rank, share, matched, recency }: Placed,
+  { sequence, entry, score, part, rank, share, matched, recency }: Placed,
   { weight, explain, isByWords }: { weight: number; explain: boolean; isByWords: boolean },
 ): Found {
   const words = isByWords ? share : undefined;
   const fit = isByWords ? fitOf({ score, words }) : undefined;
   const explanation = explain ? { rank, weight, matched, fit, recency } : undefined;
-  return { sequence, entry, score, match, rank, words, explanation };
+  return { sequence, entry, score, match: part ?? wholeOf(entry), rank, words, explanation };
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { type MemoryError, unavailable } from "../../errors.js";
-import type { ModelVersion } from "./model-version.js";
+import { FIRST_MODEL_VERSION, inModelVersion } from "./model-version.js";
+import type { Lost, Records } from "./records.js";
 
 /** A namespace of an account: names are unique within an account. */
 export interface Scope {
@@ -7,38 +9,65 @@ export interface Scope {
   readonly namespace: string;
 }
 
+/** The name of a log, whose id is that of its namespace. */
+interface NameRecord {
+  readonly id: string;
+  readonly logId: string;
+}
+
 /**
- * The port to the names of logs: each living namespace has one, which points to its log. Every adapter passes
+ * The names of logs: each living namespace has one, which points to its log. The records of every adapter pass
  * `test/contract/names.ts`.
  *
- * All methods throw MemoryError `unavailable` if the database cannot answer; after such an error a write may
+ * All functions throw MemoryError `unavailable` if the database cannot answer; after such an error a write may
  * have happened or not.
  */
-export interface Names {
-  /** Finds the living log of a namespace; undefined if it does not exist. */
-  find(scope: Scope): Promise<string | undefined>;
+export type Names = ReturnType<typeof openNames>;
 
-  /**
-   * Finds the living log of a namespace, or creates one: in the given model version, by default in the
-   * first.
-   */
-  create(scope: Scope, modelVersion?: ModelVersion): Promise<string>;
+/** @param names records that have an index of their logs */
+export function openNames(names: Records<NameRecord>) {
+  const find = async (scope: Scope) => (await names.find(idOf(scope)))?.logId;
+  return {
+    /** Finds the living log of a namespace; undefined if it does not exist. */
+    find,
 
-  /** Points a name to another log, if it still points to the given one. */
-  rename(scope: Scope, request: { from: string; to: string }): Promise<void>;
+    /**
+     * Finds the living log of a namespace, or creates one: in the given model version, by default in the first.
+     * Concurrent calls all get the same log.
+     */
+    create: async (scope: Scope, modelVersion = FIRST_MODEL_VERSION): Promise<string> => {
+      // An existing name is only read: inserting would wait for the disk.
+      const found = await find(scope);
+      if (found !== undefined) return found;
+      const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
+      return (await names.findOrInsert({ id: idOf(scope), logId })).logId;
+    },
 
-  /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
-  retire(scope: Scope, logId: string): Promise<void>;
+    /** Points a name to another log, if it still points to the given one. */
+    rename: async (scope: Scope, { from, to }: { from: string; to: string }): Promise<void> => {
+      await names.update({ id: idOf(scope), logId: from }, { logId: to });
+    },
 
-  /** Finds the namespace whose name points to a log. */
-  scopeOf(logId: string): Promise<Scope | undefined>;
+    /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
+    retire: (scope: Scope, logId: string): Promise<void> => names.remove({ id: idOf(scope), logId }),
 
-  /**
-   * Lists living namespaces, after the given one: of all accounts, in a fixed order, or of one in the order of their
-   * names' bytes, all or those whose names begin with `prefix`. It reads no other names. It lists fewer than `limit` only
-   * if no more follow.
-   */
-  list(request: Listed): Promise<Named[]>;
+    /** Finds the namespace whose name points to a log. */
+    scopeOf: async (logId: string): Promise<Scope | undefined> => {
+      const found = await names.findBy("logId", logId);
+      return found && scopeIn(found.id);
+    },
+
+    /**
+     * Lists living namespaces, after the given one: of all accounts, in a fixed order, or of one in the order of their
+     * names' bytes, all or those whose names begin with `prefix`. It reads no other names. It lists fewer than `limit` only
+     * if no more follow.
+     */
+    list: async ({ accountId, prefix = "", after, limit }: Listed): Promise<(Named | LostName)[]> => {
+      const beginning = accountId && idOf({ accountId, namespace: prefix });
+      const found = await names.list({ limit, after: after && idOf(after), prefix: beginning });
+      return found.map(({ id, ...name }) => ({ scope: scopeIn(id), ...name }));
+    },
+  };
 }
 
 export interface Listed {
@@ -47,13 +76,6 @@ export interface Listed {
   readonly prefix?: string | undefined;
   readonly after?: Scope | undefined;
   readonly limit: number;
-  /** Called for each name whose record is damaged, which is left out; without it, one such fails the list. */
-  readonly onLost?: ((scope: Scope) => void) | undefined;
-}
-
-/** The error of a name whose record is damaged, so that nobody knows its log; for the operator. */
-export function lostName({ accountId, namespace }: Scope): MemoryError {
-  return unavailable(`the record of the namespace ${namespace} of the account ${accountId} is damaged`);
 }
 
 /** A namespace and its living log. */
@@ -62,11 +84,50 @@ export interface Named {
   readonly logId: string;
 }
 
-/** The port to the recently used namespaces: a hint for the next start, so losing some is fine. */
-export interface Recent {
-  /** Records that a namespace was in use at this time. */
-  touch(scope: Scope, atMs: number): Promise<void>;
-  /** Lists the most recently used namespaces, newest first. */
-  list(limit: number): Promise<Scope[]>;
-  forget(scope: Scope): Promise<void>;
+/** A name whose record is damaged, so that nobody knows its log. */
+export type LostName = Pick<Named, "scope"> & Pick<Lost, "lost">;
+
+/** Makes the error of a damaged name, for the operator. */
+export function lostName({ scope: { accountId, namespace } }: LostName): MemoryError {
+  return unavailable(`the record of the namespace ${namespace} of the account ${accountId} is damaged`);
+}
+
+/** Expects that no name is damaged. @throws MemoryError `unavailable`, which does not name it */
+export function expectWhole(names: readonly (Named | LostName)[]): readonly Named[] {
+  for (const name of names)
+    if ("lost" in name) throw unavailable("the database could not be read", lostName(name));
+  return names as readonly Named[];
+}
+
+/** The use of a namespace, whose id this is as well. */
+interface UseRecord {
+  readonly id: string;
+  readonly usedAtMs: number;
+}
+
+/** The recently used namespaces: a hint for the next start, so losing some is fine. */
+export type Recent = ReturnType<typeof openRecent>;
+
+export function openRecent(uses: Records<UseRecord>) {
+  return {
+    /** Records that a namespace was in use at this time. */
+    touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
+      const id = idOf(scope);
+      if (!(await uses.update({ id }, { usedAtMs }))) await uses.findOrInsert({ id, usedAtMs });
+    },
+    /** Lists the most recently used namespaces, newest first. */
+    list: async (limit: number): Promise<Scope[]> =>
+      (await uses.greatest("usedAtMs", limit)).map(({ id }) => scopeIn(id)),
+    forget: (scope: Scope): Promise<void> => uses.remove({ id: idOf(scope) }),
+  };
+}
+
+/** Makes a namespace's id: `<account>:<namespace>`; account ids have no colon. */
+function idOf({ accountId, namespace }: Scope): string {
+  return `${accountId}:${namespace}`;
+}
+
+function scopeIn(id: string): Scope {
+  const colon = id.indexOf(":");
+  return { accountId: id.slice(0, colon), namespace: id.slice(colon + 1) };
 }

@@ -12,7 +12,7 @@ import {
   type Pinned,
   type SystemRecords,
 } from "../ports/model-version.js";
-import { lostName, type Named, type Names, type Scope } from "../ports/names.js";
+import { lostName, type Named, type Names } from "../ports/names.js";
 import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
@@ -101,10 +101,8 @@ export async function look({ systemRecords, log, names }: LookPorts): Promise<Mo
   const models: Held[] = [];
   const waiting: Named[] = [];
   let [copied, left] = [0, 0];
-  const onLost = (scope: Scope) => {
-    throw lostName(scope);
-  };
-  for await (const named of allNames(names, { onLost })) {
+  for await (const named of allNames(names)) {
+    if ("lost" in named) throw lostName(named);
     const { logId } = named;
     const last = await log.last(logId);
     const model = pins.modelOf(modelVersionOf(logId));

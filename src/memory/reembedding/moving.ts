@@ -3,7 +3,7 @@ import { every } from "../../concurrency/every.js";
 import { allNames } from "../log/walk.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import type { ModelVersion } from "../ports/model-version.js";
-import { lostName, type Named, type Scope } from "../ports/names.js";
+import { type LostName, lostName, type Named, type Scope } from "../ports/names.js";
 import { type MovePorts, tend } from "./move.js";
 
 /** Interval at which a process reads which model is pinned. */
@@ -81,10 +81,11 @@ export class Moving {
       if (!signal.aborted) onTrouble(error);
     };
     try {
-      for await (const named of this.#names((scope) => fail(lostName(scope)))) {
+      for await (const named of this.#names()) {
         if (signal.aborted) break;
         // One that cannot be moved now must not hold up the others.
-        if (await tend(this.ports, named, signal).catch(fail)) found++;
+        if ("lost" in named) fail(lostName(named));
+        else if (await tend(this.ports, named, signal).catch(fail)) found++;
       }
     } catch (error) {
       fail(error);
@@ -93,19 +94,14 @@ export class Moving {
     this.#dueMs = clock.nowMs() + (failed ? RETRY_MS : found > 0 ? 0 : REST_MS);
   }
 
-  /**
-   * Walks through all namespaces, beginning at a random one: other processes begin elsewhere. It calls `onLost` for those
-   * whose names are damaged.
-   */
-  async *#names(onLost: (scope: Scope) => void): AsyncGenerator<Named> {
+  /** Walks through all namespaces, beginning at a random one: other processes begin elsewhere. */
+  async *#names(): AsyncGenerator<Named | LostName> {
     const { names, clock } = this.ports;
     let first: Scope | undefined;
     let count = 0;
-    for await (const { scope } of allNames(names, { onLost }))
-      if (clock.random() * ++count < 1) first = scope;
-    const others = { onLost: () => {} };
-    yield* allNames(names, { ...others, after: first });
-    for await (const named of allNames(names, others)) {
+    for await (const { scope } of allNames(names)) if (clock.random() * ++count < 1) first = scope;
+    yield* allNames(names, { after: first });
+    for await (const named of allNames(names)) {
       yield named;
       if (named.scope.accountId === first?.accountId && named.scope.namespace === first.namespace) return;
     }

@@ -1,10 +1,10 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
-import type { Window } from "../ports/embedder.js";
 import type { Index } from "../ports/index.js";
-import type { Log, Projected, Sequenced } from "../ports/log.js";
-import { vectorsOf, wholeOf } from "../ports/windows.js";
+import type { Log, Projected } from "../ports/log.js";
+import { vectorsOf } from "../ports/windows.js";
 import type { Recency } from "../requests/recall-options.js";
+import { fetchAll } from "../versions/fetch.js";
 import type { Near, NewVersions } from "./nearby.js";
 import type { MeanCosine } from "./sampled-mean.js";
 import { type Pair, type Scored, score } from "./score.js";
@@ -82,11 +82,7 @@ export interface ScoredLog {
 }
 
 /** A memory in the order of its rank. */
-export interface Placed extends Sequenced<Projected["text"]>, Judged {
-  /** The cosine of the nearest pair of vectors, clamped to 0…1. */
-  readonly score: number;
-  /** The part of the text that has this score. */
-  readonly match: Window;
+export interface Placed extends Scored, Judged {
   /** Its score, its share of the query's words times their weight, and what its age adds. */
   readonly rank: number;
   /** Part of its rank that comes from its age; undefined if ages do not count. */
@@ -257,12 +253,10 @@ async function scoreAll(
 ): Promise<ScoredCandidate[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: ScoredCandidate[] = [];
-  for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
-    const slice = await log.fetch({ logId, sequences: rest, what: "all" });
+  for await (const found of fetchAll(log, { logId, sequences: [...bySequence.keys()], what: "all" })) {
     const timeSlice = new TimeSlice(clock);
-    rest = slice.rest;
     // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
-    for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
+    for (let each = found.shift(); each !== undefined; each = found.shift()) {
       const { pairs, isNear, share, matched } = bySequence.get(each.sequence) as Candidate;
       // A damaged memory is not among the vectors, but its words may be.
       if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
@@ -292,12 +286,7 @@ function place(
     return { sequence, entry, score, part, share, matched, rank, recency };
   });
   ranked.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
-  const placed = ranked
-    .slice(0, wanted)
-    .map(({ sequence, entry, score, part, share, matched, rank, recency }) => {
-      return { sequence, entry, score, match: part ?? wholeOf(entry), share, matched, rank, recency };
-    });
-  return { weight, placed };
+  return { weight, placed: ranked.slice(0, wanted) };
 }
 
 /**

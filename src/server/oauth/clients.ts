@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type OAuthClient, openClientIds, parseClient } from "../../accounts/oauth/client.js";
-import type { Grants } from "../../accounts/oauth/grants.js";
+import type { GrantSecrets } from "../../accounts/oauth/grants.js";
 import { Share } from "../../concurrency/share.js";
 import { invalid } from "../../errors.js";
 import { fetchDocument } from "./fetch-document.js";
@@ -17,11 +17,8 @@ export type Clients = ReturnType<typeof openClients>;
  * Opens both kinds of clients: those that register, and those that describe themselves in a document at their id (OAuth
  * Client ID Metadata Document). A document that cannot be fetched is not remembered.
  */
-export function openClients(
-  grants: Pick<Grants, "secret">,
-  fetch: (url: string) => Promise<unknown> = fetchDocument,
-) {
-  const ids = openClientIds(grants);
+export function openClients(secrets: GrantSecrets, fetch: (url: string) => Promise<unknown> = fetchDocument) {
+  const ids = openClientIds(secrets);
   const known = new LRUCache<string, OAuthClient>({ max: DOCUMENTS_MAX, ttl: DOCUMENT_TTL_MS });
   const fetches = new Share({
     total: DOCUMENT_FETCHES_MAX,

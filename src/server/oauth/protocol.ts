@@ -1,7 +1,7 @@
 import OAuth2Server from "@node-oauth/oauth2-server";
 import { typeid } from "typeid-js";
 import { findGrant, type GrantingOptions, makeGrantedKey, useCode } from "../../accounts/oauth/granting.js";
-import type { StoredGrant } from "../../accounts/oauth/grants.js";
+import type { Grant } from "../../accounts/oauth/grants.js";
 import { MemoryError } from "../../errors.js";
 import type { Parameters } from "./authorization.js";
 import type { Clients } from "./clients.js";
@@ -57,11 +57,11 @@ function exchangeModel({ granting, clients }: ExchangeOptions): OAuth2Server.Aut
       const grant = await findGrant(granting, code);
       return grant && { ...codeOf(grant), authorizationCode: code };
     },
-    revokeAuthorizationCode: ({ user }) => useCode(granting, { ...(user as StoredGrant), keyId }),
+    revokeAuthorizationCode: ({ user }) => useCode(granting, { ...(user as Grant), keyId }),
     // The key is made where it is saved.
     generateAccessToken: async () => "unmade",
     saveToken: async (token, client, user) => {
-      const made = await makeGrantedKey(granting, { grant: user as StoredGrant, keyId });
+      const made = await makeGrantedKey(granting, { grant: user as Grant, keyId });
       if (made === undefined) {
         throw new OAuth2Server.InvalidGrantError("Invalid grant: the account takes no more keys");
       }
@@ -72,7 +72,7 @@ function exchangeModel({ granting, clients }: ExchangeOptions): OAuth2Server.Aut
   };
 }
 
-function codeOf(grant: StoredGrant) {
+function codeOf(grant: Grant) {
   const { clientId, redirectUri, challenge, expiresAtMs, access } = grant;
   return {
     client: { id: clientId, grants: GRANTS },

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { parseJson } from "../../../parse-json.js";
+import { allEntries } from "../../log/walk.js";
 import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
@@ -87,17 +88,16 @@ async function createdAround(
   entries: number,
 ): Promise<{ created: Created[]; isAll: boolean }> {
   const created: Created[] = [];
-  const [first, end] = [Math.max(1, place - entries), place + entries + 1];
-  for (let from = first; from < end; ) {
-    const tail = await log.read({ logId, from, limit: end - from, what: "head" });
-    for (const { entry } of tail.entries) {
+  const [from, upto] = [Math.max(1, place - entries), place + entries];
+  let last = 0;
+  for await (const some of allEntries(log, { logId, from, upto, limit: upto, what: "head" })) {
+    for (const { sequence, entry } of some) {
+      last = sequence;
       if ((entry.op === "store" || entry.op === "erased") && entry.replaces === undefined)
         created.push(entry);
     }
-    from = (tail.entries.at(-1)?.sequence ?? end) + 1;
-    if (tail.complete) return { created: created.sort(byCreation), isAll: first === 1 };
   }
-  return { created: created.sort(byCreation), isAll: false };
+  return { created: created.sort(byCreation), isAll: from === 1 && last < upto };
 }
 
 /** Reads the present versions of the first `count` memories that may be shown and have a value, in their order. */
