@@ -45,7 +45,7 @@ describe("a code", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_001 });
     const grant = await findGrant(options, code);
     expect(grant?.expiresAtMs).toBeLessThan(Date.now());
-    expect(await useCode(options, { codeHash: hashKey(code), keyId: "key_1" })).toBe(false);
+    expect(await useCode(options, { id: hashKey(code), keyId: "key_1" })).toBe(false);
   });
 
   it("leaves no key if it comes again after it was used, and before its key was made", async () => {
@@ -64,9 +64,9 @@ describe("a code", () => {
     const grant = (await findGrant(options, code)) as StoredGrant;
     await useCode(options, { ...grant, keyId: "key_1" });
     const late: Grants = Object.create(storage.grants);
-    late.find = async (codeHash) => {
+    late.find = async (id) => {
       await findGrant(options, code);
-      return storage.grants.find(codeHash);
+      return storage.grants.find(id);
     };
     expect(await makeGrantedKey({ ...options, grants: late }, { grant, keyId: "key_1" })).toBeUndefined();
     expect(await keys()).toHaveLength(1);
@@ -92,7 +92,7 @@ describe("a code", () => {
       await storage.grants.removeOf(accountId);
       await storage.accounts.remove(accountId);
       await storage.grants.removeOf(accountId);
-      kept = grant.codeHash;
+      kept = grant.id;
       await storage.grants.add(grant);
     };
     options.grants = late;

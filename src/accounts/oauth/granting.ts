@@ -53,7 +53,7 @@ export async function consent(
   const code = newSecret("code");
   const nowMs = Date.now();
   await grants.add({
-    codeHash: hashKey(code),
+    id: hashKey(code),
     accountId,
     clientId: client.id,
     ...request,
@@ -77,20 +77,20 @@ export async function findGrant(
   { accounts, grants }: GrantingOptions,
   code: string,
 ): Promise<StoredGrant | undefined> {
-  const codeHash = hashKey(code);
-  const found = await grants.find(codeHash);
+  const id = hashKey(code);
+  const found = await grants.find(id);
   if (found?.keyId === undefined) return found;
-  await endReplayed({ accounts, grants }, codeHash);
+  await endReplayed({ accounts, grants }, id);
   return undefined;
 }
 
 /** Uses the code of a grant for a key that is yet to be made; true if nobody has used it. */
 export async function useCode(
   { accounts, grants }: GrantingOptions,
-  { codeHash, keyId }: { codeHash: string; keyId: string },
+  { id, keyId }: { id: string; keyId: string },
 ): Promise<boolean> {
-  if (await grants.take({ codeHash, keyId })) return true;
-  await endReplayed({ accounts, grants }, codeHash);
+  if (await grants.take({ id, keyId })) return true;
+  await endReplayed({ accounts, grants }, id);
   return false;
 }
 
@@ -99,20 +99,20 @@ export async function makeGrantedKey(
   { accounts, grants }: GrantingOptions,
   { grant, keyId }: { grant: Grant; keyId: string },
 ): Promise<{ secret: string; expiresAtMs: number } | undefined> {
-  const { accountId, codeHash, keyName: name, client, access, namespace, keyTtlMs } = grant;
+  const { accountId, id, keyName: name, client, access, namespace, keyTtlMs } = grant;
   const expiresAtMs = Date.now() + keyTtlMs;
   const scope = { access, ...(namespace !== undefined && { namespace }) };
   const { secret, key } = makeKey({ id: keyId, name, client, ...scope, expiresAtMs });
   if (!(await addKey(accounts, { accountId, key }))) return undefined;
   // Who replays a code marks it before the key is removed: so either they find the key, or this finds the mark.
-  if ((await grants.find(codeHash))?.replayed !== true) return { secret, expiresAtMs };
+  if ((await grants.find(id))?.replayed !== true) return { secret, expiresAtMs };
   await removeKey(accounts, { accountId, keyId, force: true });
   return undefined;
 }
 
 /** Ends the key of a code that came twice: one of the two may be a thief (RFC 6749, 4.1.2). */
-async function endReplayed({ accounts, grants }: GrantingOptions, codeHash: string): Promise<void> {
-  const grant = await grants.markReplayed(codeHash);
+async function endReplayed({ accounts, grants }: GrantingOptions, id: string): Promise<void> {
+  const grant = await grants.markReplayed(id);
   if (grant?.keyId === undefined) return;
   await removeKey(accounts, { accountId: grant.accountId, keyId: grant.keyId, force: true });
 }

@@ -1,9 +1,10 @@
+import type { Records } from "../../memory/ports/records.js";
 import type { KeyAccess } from "../key.js";
 
 /** Consent of an account's owner, which an application exchanges for a key by a code. */
 export interface Grant {
   /** SHA-256 of the code, in hex. */
-  readonly codeHash: string;
+  readonly id: string;
   readonly accountId: string;
   readonly clientId: string;
   /** Address that the code was sent to. */
@@ -32,20 +33,42 @@ export interface StoredGrant extends Grant {
   readonly replayed?: boolean;
 }
 
+export type Grants = ReturnType<typeof grantsIn>;
+
 /**
- * The port to grants. Every adapter passes `test/contract/grants.ts`. A grant whose `keptUntilMs` has passed counts
- * as missing.
+ * Opens the grants in a database's records. A grant whose `keptUntilMs` has passed counts as missing.
  *
  * All methods throw MemoryError `unavailable` when the database cannot answer.
  */
-export interface Grants {
-  /** Returns the secret that signs the ids of clients: the one that is kept, else the given one, which is kept then. */
-  secret(fresh: string): Promise<string>;
-  add(grant: Grant): Promise<void>;
-  find(codeHash: string): Promise<StoredGrant | undefined>;
-  /** Uses a code for a key in one atomic step, unless it is used or expired; true if it did. */
-  take(request: { codeHash: string; keyId: string }): Promise<boolean>;
-  /** Records that a used code came again; returns the grant as it is then. */
-  markReplayed(codeHash: string): Promise<StoredGrant | undefined>;
-  removeOf(accountId: string): Promise<void>;
+export function grantsIn(
+  grants: Records<StoredGrant>,
+  secrets: Records<{ readonly id: string; readonly secret: string }>,
+) {
+  const find = async (id: string): Promise<StoredGrant | undefined> => {
+    const found = await grants.find(id);
+    return found === undefined || found.keptUntilMs <= Date.now() ? undefined : found;
+  };
+  return {
+    find,
+    /** Returns the secret that signs the ids of clients: the one that is kept, else the given one, which is kept then. */
+    secret: async (fresh: string): Promise<string> =>
+      (await secrets.findOrInsert({ id: "clients", secret: fresh })).secret,
+    add: async (grant: Grant): Promise<void> => {
+      await grants.findOrInsert(grant, Date.now());
+    },
+    /** Uses a code for a key in one atomic step, unless it is used or expired; true if it did. */
+    take: async ({ id, keyId }: { id: string; keyId: string }): Promise<boolean> => {
+      const grant = await find(id);
+      if (grant === undefined || grant.expiresAtMs <= Date.now()) return false;
+      return grants.update({ id, keyId: undefined }, { keyId });
+    },
+    /** Records that a used code came again; returns the grant as it is then. */
+    markReplayed: async (id: string): Promise<StoredGrant | undefined> => {
+      const grant = await find(id);
+      if (grant?.keyId === undefined) return grant;
+      await grants.update({ id }, { replayed: true });
+      return { ...grant, replayed: true };
+    },
+    removeOf: (accountId: string): Promise<void> => grants.remove({ accountId }),
+  };
 }

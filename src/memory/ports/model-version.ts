@@ -1,4 +1,5 @@
 import type { ModelIdentity } from "./embedder.js";
+import type { Records } from "./records.js";
 
 /**
  * A model version of a database: the vectors of one model. It is part of a log's id: the first model's
@@ -43,13 +44,36 @@ export interface Pinned {
   readonly model: ModelIdentity;
 }
 
-/** The port to the records of a whole database. Every adapter passes `test/contract/system-records.ts`. */
-export interface SystemRecords {
-  /** Reads all models that the database was ever pinned to; the last one is pinned now. */
-  models(): Promise<readonly Pinned[]>;
-  /**
-   * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
-   * True if it did.
-   */
-  pin(request: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean>;
+/** The models that a database was pinned to. */
+export interface ModelsRecord {
+  readonly id: string;
+  /** Model version of the last one of the models. */
+  readonly pinned: ModelVersion;
+  readonly models: readonly Pinned[];
+}
+
+const MODELS = "models";
+
+export type SystemRecords = ReturnType<typeof systemRecordsIn>;
+
+/** Opens what is kept once in a whole database. */
+export function systemRecordsIn(records: Records<ModelsRecord>) {
+  const models = async (): Promise<readonly Pinned[]> => (await records.find(MODELS))?.models ?? [];
+  return {
+    /** Reads all models that the database was ever pinned to; the last one is pinned now. */
+    models,
+    /**
+     * Pins a model if the present one is still of the given model version; undefined means that there is none yet.
+     * True if it did.
+     */
+    pin: async ({ after, to }: { after: ModelVersion | undefined; to: Pinned }): Promise<boolean> => {
+      const pinned = to.modelVersion;
+      if (after === undefined) {
+        const first = await records.findOrInsert({ id: MODELS, pinned, models: [to] });
+        return first.models.at(-1)?.model.id === to.model.id;
+      }
+      // No model version is pinned twice, so these are the models that were read.
+      return records.update({ id: MODELS, pinned: after }, { pinned, models: [...(await models()), to] });
+    },
+  };
 }

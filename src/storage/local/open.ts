@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
+import { grantsIn } from "../../accounts/oauth/grants.js";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
+import { systemRecordsIn } from "../../memory/ports/model-version.js";
+import { namesIn, recentIn } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredNames, StoredRecent } from "../names.js";
-import { StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/back-up.js";
@@ -72,10 +73,10 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     return {
       // A memory's charge is on the disk before it, or with it.
       log: new LocalLog(entries, { secondaryIndexes, beforeAppend: () => charges.send() }),
-      names: new StoredNames(new LocalRecords(root, "namespaces", { index: "logId" })),
+      names: namesIn(new LocalRecords(root, "namespaces", { index: "logId" })),
       secondaryIndexes,
       accounts,
-      grants: new StoredGrants(
+      grants: grantsIn(
         new LocalRecords(root, "grants", { expiry: "keptUntilMs" }),
         new LocalRecords(root, "grant-secrets"),
       ),
@@ -83,10 +84,10 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
         accounts.isClosedNow(accountId),
       ),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
-      systemRecords: new StoredSystemRecords(new LocalRecords(root, "meta")),
+      systemRecords: systemRecordsIn(new LocalRecords(root, "meta")),
       claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
       erasures: new LocalRecords(root, "erasures"),
-      recent: new StoredRecent(new LocalRecords(root, "recent")),
+      recent: recentIn(new LocalRecords(root, "recent")),
       exclusive: true,
       check: () => check(path, meta),
       backUp: (to) => snapshots.write(to),

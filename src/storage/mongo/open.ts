@@ -7,10 +7,11 @@ import {
   type MongoClientOptions,
   ReadConcern,
 } from "mongodb";
+import { grantsIn } from "../../accounts/oauth/grants.js";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
+import { systemRecordsIn } from "../../memory/ports/model-version.js";
+import { namesIn, recentIn } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
-import { StoredNames, StoredRecent } from "../names.js";
-import { StoredGrants, StoredSystemRecords } from "../records.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
@@ -103,19 +104,19 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const entries = db.collection<EntryRecord>("log");
   return {
     log: new MongoLog(entries),
-    names: new StoredNames(new MongoRecords(db.collection("namespaces"))),
+    names: namesIn(new MongoRecords(db.collection("namespaces"))),
     secondaryIndexes: new MongoSecondaryIndexes(entries),
     accounts: new MongoAccounts(db),
-    grants: new StoredGrants(
+    grants: grantsIn(
       new MongoRecords(db.collection("grants"), "keptUntil"),
       new MongoRecords(db.collection("grant_secrets")),
     ),
     usage: new MongoUsage(db.collection("usage")),
     calls: new MongoCalls(db.collection("calls")),
-    systemRecords: new StoredSystemRecords(new MongoRecords(db.collection("meta"))),
+    systemRecords: systemRecordsIn(new MongoRecords(db.collection("meta"))),
     claims: new MongoRecords(db.collection("claims"), "expiresAt"),
     erasures: new MongoRecords(db.collection("erasures")),
-    recent: new StoredRecent(new MongoRecords(db.collection("recent"))),
+    recent: recentIn(new MongoRecords(db.collection("recent"))),
     exclusive: false,
     ...connectionOf({ client, db }),
   };

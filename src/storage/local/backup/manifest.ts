@@ -4,8 +4,8 @@ import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { failedPrecondition, type MemoryError } from "../../../errors.js";
 import type { ModelIdentity } from "../../../memory/ports/embedder.js";
+import { systemRecordsIn } from "../../../memory/ports/model-version.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
-import { StoredSystemRecords } from "../../records.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
 import { Entries } from "../log/entries.js";
 import { LocalSecondaryIndexes } from "../log/secondary-indexes.js";
@@ -55,7 +55,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "mode
       memories: new LocalSecondaryIndexes(root, new Entries(root)).memories,
       entries: count("log"),
     };
-    const pinned = (await new StoredSystemRecords(new LocalRecords(root, "meta")).models()).at(-1);
+    const pinned = (await systemRecordsIn(new LocalRecords(root, "meta")).models()).at(-1);
     return { model: pinned?.model ?? null, counts };
   } finally {
     await root.close();
