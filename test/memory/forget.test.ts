@@ -440,7 +440,6 @@ describe("verifying a database", () => {
       memories: 300,
       erased: 6,
       indexes: 1,
-      recall: { found: expect.any(Number), compared: expect.any(Number) },
       unusable: 0,
       unfinished: 0,
       problems: [],

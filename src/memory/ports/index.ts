@@ -37,10 +37,10 @@ export interface Indexes {
   /** Measures the files of an index, open or not, without checking that they are whole. */
   measureFiles(logId: string): Promise<IndexFiles>;
   /**
-   * Reads the files of an index and measures what searches of them find: how many of the vectors nearest to some
-   * stored ones are among those found, no more broadly than searches are at first.
+   * Reads the files of an index, and counts the segments whose files are damaged, or of another log or format: they are
+   * built again from the log.
    */
-  measureRecall(logId: string): Promise<FilesRead>;
+  countUnusable(logId: string): Promise<number>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
   searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
@@ -259,12 +259,6 @@ export interface RecallMeasured {
   readonly found: number;
   /** Number of the nearest vectors. */
   readonly compared: number;
-}
-
-/** Result of reading all files of an index. */
-export interface FilesRead extends RecallMeasured {
-  /** Number of segments whose files are damaged, or of another log or format: they are built again from the log. */
-  readonly unusable: number;
 }
 
 /** Numbers of rows of a part of an index. */
