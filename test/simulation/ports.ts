@@ -319,7 +319,6 @@ export function accountsOf(db: Database, process: Client): Accounts {
     create: notSimulated,
     list: notSimulated,
     change: notSimulated,
-    touch: notSimulated,
   };
 }
 
