@@ -170,7 +170,7 @@ export class Replica implements Searchable {
 
   /** Number of requests that wait for the index. */
   get waiting(): number {
-    return this.#index.waiting;
+    return this.#index.vectors.waiting;
   }
 
   /**
