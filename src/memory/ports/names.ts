@@ -13,6 +13,8 @@ export interface Scope {
 export interface NameRecord {
   readonly id: string;
   readonly logId: string;
+  /** Time of its last use, within some minutes; absent before the first one. */
+  readonly usedAtMs?: number;
 }
 
 export type Names = ReturnType<typeof namesIn>;
@@ -72,6 +74,13 @@ export function namesIn(names: Records<NameRecord>) {
       const found = await names.findBy("logId", logId);
       return found && scopeIn(found.id);
     },
+    /** Records that a namespace was in use at this time, if it exists: a hint for the next start, so losing some is fine. */
+    touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
+      await names.update({ id: idOf(scope) }, { usedAtMs });
+    },
+    /** Lists the most recently used namespaces, newest first; the rest in any order. */
+    recent: async (limit: number): Promise<Scope[]> =>
+      (await names.greatest("usedAtMs", limit)).map(({ id }) => scopeIn(id)),
   };
 }
 
@@ -94,29 +103,6 @@ export function lostName({ accountId, namespace }: Scope): MemoryError {
 export interface Named {
   readonly scope: Scope;
   readonly logId: string;
-}
-
-/** The use of a namespace, whose id this is as well. */
-export interface UseRecord {
-  readonly id: string;
-  readonly usedAtMs: number;
-}
-
-export type Recent = ReturnType<typeof recentIn>;
-
-/** Opens the recently used namespaces: a hint for the next start, so losing some is fine. */
-export function recentIn(uses: Records<UseRecord>) {
-  return {
-    /** Records that a namespace was in use at this time. */
-    touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
-      const id = idOf(scope);
-      if (!(await uses.update({ id }, { usedAtMs }))) await uses.findOrInsert({ id, usedAtMs });
-    },
-    /** Lists the most recently used namespaces, newest first. */
-    list: async (limit: number): Promise<Scope[]> =>
-      (await uses.greatest("usedAtMs", limit)).map(({ id }) => scopeIn(id)),
-    forget: (scope: Scope): Promise<void> => uses.remove({ id: idOf(scope) }),
-  };
 }
 
 function unreadable(scope: Scope): never {

@@ -5,7 +5,7 @@ import { grantsIn } from "../../accounts/oauth/grants.js";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { systemRecordsIn } from "../../memory/ports/model-version.js";
-import { namesIn, recentIn } from "../../memory/ports/names.js";
+import { namesIn } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
@@ -87,7 +87,6 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       systemRecords: systemRecordsIn(new LocalRecords(root, "meta")),
       claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
       erasures: new LocalRecords(root, "erasures"),
-      recent: recentIn(new LocalRecords(root, "recent")),
       exclusive: true,
       check: () => check(path, meta),
       backUp: (to) => snapshots.write(to),
