@@ -9,7 +9,7 @@ import { namesIn } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
-import { DatabaseSnapshots } from "./backup/back-up.js";
+import { openSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
 import { DATABASES_MAX, FILE, openFile, removeDrafts } from "./file.js";
@@ -67,7 +67,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     const accounts = new LocalAccounts(root);
     const { charges } = accounts;
     // A database whose disk is full is backed up without the charges that the disk does not take.
-    const snapshots = new DatabaseSnapshots(root, () => charges.write().catch(() => {}));
+    const snapshots = openSnapshots(root, () => charges.write().catch(() => {}));
     const entries = new Entries(root);
     const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
     return {
@@ -89,7 +89,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       erasures: new LocalRecords(root, "erasures"),
       exclusive: true,
       check: () => check(path, meta),
-      backUp: (to) => snapshots.write(to),
+      backUp: snapshots.write,
       close: async () => {
         await snapshots.close();
         // If the disk does not take the last charges, the flush below tells of it.
