@@ -79,7 +79,6 @@ const namespaces = new Namespaces({
   secondaryIndexes,
   modelVersions,
   erasures,
-  recent: storage.recent,
   indexes,
   clock: systemClock,
   indexMemoryBytesMax: 8e9,

@@ -75,13 +75,8 @@ function operateBy(operation: string): Run {
 
 async function verifyDatabase(config: Config): Promise<Said> {
   const { logIds, problems, ...counts } = await readBack(config);
-  const { memories, erased, indexes, recall, unusable, unfinished } = counts;
+  const { memories, erased, indexes, unusable, unfinished } = counts;
   const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
-  if (recall.compared > 0) {
-    lines.push(
-      `searches of these files find ${((100 * recall.found) / recall.compared).toFixed(1)} % of the nearest`,
-    );
-  }
   if (unusable > 0)
     lines.push(`${unusable} index files are damaged or outdated; the next use builds them anew`);
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);

@@ -127,7 +127,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   address = own;
   calls = servers.calls;
   await warm({
-    recent: storage.recent,
+    names: storage.names,
     namespaces: memory.namespaces,
     stopping,
     onProgress: (done, total) => logger.debug({ done, total }, "warming"),

@@ -24,13 +24,6 @@ export interface KeyOf {
   readonly keyId: string;
 }
 
-export interface KeyUse {
-  readonly accountId: string;
-  /** Hash of the key, or of the session. */
-  readonly keyHash: string;
-  readonly atMs: number;
-}
-
 /**
  * The port to the accounts. Every adapter passes `test/contract/accounts.ts`, `test/contract/keys.ts` and
  * `test/contract/sessions.ts`. All methods treat a key or a session whose `expiresAtMs` has passed as missing,
@@ -59,8 +52,6 @@ export interface Accounts {
    * refuses what was removed.
    */
   change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean>;
-  /** Records when keys and sessions were last used; removed ones are ignored. */
-  touch(uses: readonly KeyUse[]): Promise<void>;
   /** Removes an account and its keys, and records that it was closed. */
   remove(accountId: string): Promise<void>;
   /** True if an account with this id was removed. An account that never existed was not. */

@@ -1,5 +1,5 @@
 import { type Account, type Accounts, KEYS_MAX, type KeyOf, SESSIONS_MAX } from "./account.js";
-import { type Key, type Session, withSessions } from "./key.js";
+import { answersTo, type Key, type Session, withSessions } from "./key.js";
 
 /** Maximum number of living sessions of an account, all its keys together. */
 export const ACCOUNT_SESSIONS_MAX = 50;
@@ -82,6 +82,28 @@ export function crowdedOut({ keys }: Pick<Account, "keys">): string[] {
     out.push(most.shift() as string);
   }
   return out;
+}
+
+/** The use of a key, or of a session, by its hash. */
+export interface KeyUse {
+  readonly accountId: string;
+  readonly keyHash: string;
+  readonly atMs: number;
+}
+
+/** Records when a key or a session was last used, unless it was used later or is removed. */
+export async function touchKey(accounts: Changing, { accountId, keyHash, atMs }: KeyUse): Promise<void> {
+  const used = <T extends Pick<Key | Session, "hash" | "lastUsedAtMs">>(each: T): T => {
+    const lastUsedAtMs = Math.max(each.lastUsedAtMs ?? 0, atMs);
+    return each.hash === keyHash ? { ...each, lastUsedAtMs } : each;
+  };
+  await accounts.change(accountId, (account) => {
+    if (!account.keys.some((key) => answersTo(key, keyHash))) return undefined;
+    const keys = account.keys.map(({ sessions, ...key }) =>
+      used(sessions === undefined ? key : { ...key, sessions: sessions.map(used) }),
+    );
+    return { ...account, keys };
+  });
 }
 
 /** Removes the session that is meant; true if there was one. */

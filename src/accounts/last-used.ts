@@ -1,25 +1,28 @@
 import { LRUCache } from "lru-cache";
 import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
+import { mapSome } from "../concurrency/map-some.js";
 import type { Caller } from "../memory/ports/quota.js";
-import type { Accounts, KeyUse } from "./account.js";
+import type { Accounts } from "./account.js";
 import { proofOf } from "./authenticate.js";
+import { type KeyUse, touchKey } from "./changes.js";
 
 /** Keys whose last use is remembered; the least recently used are forgotten first. */
 const KEYS_NOTED_MAX = 10_000;
 /** Precision of the time: a key in constant use costs one write a minute. */
 const PRECISION_MS = 60_000;
+const WRITES_AT_ONCE = 16;
 
 /**
- * Keeps when keys and sessions were last used, to the minute, in batched writes that no call waits for. A process that
+ * Keeps when keys and sessions were last used, to the minute, in writes that no call waits for. A process that
  * dies loses what it has not written yet: the time is a hint for the owner, and decides nothing.
  */
-export function openLastUsed(accounts: Pick<Accounts, "touch">, options: BackgroundOptions) {
+export function openLastUsed(accounts: Pick<Accounts, "change">, options: BackgroundOptions) {
   const noted = new LRUCache<string, number>({ max: KEYS_NOTED_MAX });
   let waiting = new Map<string, KeyUse>();
   const background = inBackground(async () => {
     const uses = [...waiting.values()];
     waiting = new Map();
-    if (uses.length > 0) await accounts.touch(uses);
+    await mapSome(uses, WRITES_AT_ONCE, (use) => touchKey(accounts, use));
   }, options);
   return {
     note: (caller: Pick<Caller, "accountId" | "keyHash" | "sessionHash">): void => {

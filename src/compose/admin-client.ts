@@ -63,7 +63,7 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   const storage = await openStorage(config, { creates });
   /** Runs work on namespaces and index files, where no service uses them and no model is loaded. */
   const withNamespaces = async <T>(work: (memory: ErasurePorts) => Promise<T>): Promise<T> => {
-    const { log, names, secondaryIndexes, erasures, recent, systemRecords, calls } = storage;
+    const { log, names, secondaryIndexes, erasures, systemRecords, calls } = storage;
     const pins = new Pins(await systemRecords.models());
     const clock = systemClock;
     // If maintenance fails here, the next server tries it again, and reports it.
@@ -76,7 +76,7 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     });
     const { indexMemoryBytesMax } = config;
     const common = { log, names, secondaryIndexes, erasures, modelVersions, clock, indexes };
-    const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
+    const namespaces = new Namespaces({ ...common, indexMemoryBytesMax, onTrouble });
     try {
       const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
       return await work({ ...common, namespaces, eraseCalls });

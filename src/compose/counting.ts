@@ -7,7 +7,7 @@ import type { Quota } from "../memory/ports/quota.js";
 import type { ChargeOutcome } from "../observability/metrics.js";
 import { isPanic } from "../storage/local/durably.js";
 import type { Storage } from "../storage/storage.js";
-import { StorageWatch } from "../storage/watch.js";
+import { watchStorage } from "../storage/watch.js";
 import { type Context, warn } from "./context.js";
 
 /** Time between two writes of what was counted. */
@@ -41,7 +41,7 @@ export function openCounting(context: Context, storage: Storage) {
     onTrouble: onTrouble("last_used", "when keys were last used is not written"),
   });
   closers.push(() => lastUsed.close());
-  const watch = new StorageWatch(storage, (trouble) => {
+  const watch = watchStorage(storage, (trouble) => {
     const away = trouble !== undefined;
     if (!away) logger.info("the database is back");
     else

@@ -26,7 +26,7 @@ export function openMemory(
   const { config, logger, closers, telemetry } = context;
   const onTrouble = warn(context);
   const clock = systemClock;
-  const { claims, erasures, recent, exclusive, secondaryIndexes } = storage;
+  const { claims, erasures, exclusive, secondaryIndexes } = storage;
   const news = new News(clock);
   const log = announcedLog(storage.log, news);
   const names = announcedNames(storage.names, news);
@@ -43,7 +43,6 @@ export function openMemory(
   const common = { log, names, secondaryIndexes, modelVersions, erasures, clock, indexes };
   const namespaces = new Namespaces({
     ...common,
-    recent,
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     timer: telemetry.timer,

@@ -1,15 +1,6 @@
 import type { Clock } from "../concurrency/clock.js";
 import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
-import type {
-  Gap,
-  Hit,
-  Index,
-  IndexPart,
-  IndexRow,
-  Mark,
-  RestoredIndex,
-  VectorQuery,
-} from "../memory/ports/index.js";
+import type { Gap, Index, IndexPart, IndexRow, Mark, RestoredIndex } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import { type Row, readRow, Segment } from "./segment.js";
 import { newPath, type Range, SegmentFile } from "./segment-file.js";
@@ -54,6 +45,7 @@ export interface LogIndexOptions {
 export class LogIndex implements Index {
   onLost: () => void = () => {};
   changes = 0;
+  readonly vectors: VectorPart;
   /** True once its files are known, so that they are overwritten here. */
   isRestored = false;
   #segments: readonly Segment[] = [];
@@ -73,6 +65,7 @@ export class LogIndex implements Index {
   #closing: Promise<void> | undefined;
 
   constructor(private readonly options: LogIndexOptions) {
+    this.vectors = options.vectors;
     // Words and fields are in memory as well.
     options.files.onLost = ({ part }) => {
       if (part === "vectors") this.onLost();
@@ -84,7 +77,7 @@ export class LogIndex implements Index {
   }
 
   get bytes(): number {
-    return this.#segments.reduce((sum, { bytes }) => sum + bytes, this.options.vectors.bytes);
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, this.vectors.bytes);
   }
 
   get rowCounts(): Index["rowCounts"] {
@@ -97,19 +90,7 @@ export class LogIndex implements Index {
       removed: sum(this.#segments, "removed"),
       behind: sum(large, "living"),
     };
-    return { vectors: this.options.vectors.rowCounts, words };
-  }
-
-  get waiting(): number {
-    return this.options.vectors.waiting;
-  }
-
-  get error(): number {
-    return this.options.vectors.error;
-  }
-
-  get isExact(): boolean {
-    return this.options.vectors.isExact;
+    return { vectors: this.vectors.rowCounts, words };
   }
 
   /** The segments of words and fields that a search looks at, once all that was asked for before it has been added. */
@@ -119,10 +100,10 @@ export class LogIndex implements Index {
   }
 
   async restore(): Promise<RestoredIndex | undefined> {
-    const { files, vectors, clock } = this.options;
+    const { files, clock } = this.options;
     const found = await files.find();
     const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
-    const ofVectors = await vectors.restore(of("vectors"));
+    const ofVectors = await this.vectors.restore(of("vectors"));
     for (const each of of("words")) {
       const read = await SegmentFile.read(each, clock);
       if (read === undefined) continue;
@@ -164,7 +145,7 @@ export class LogIndex implements Index {
     this.#gaps = [];
     this.#upto = 0;
     this.changes++;
-    await this.options.vectors.reset();
+    await this.vectors.reset();
     await this.options.files.reset();
   }
 
@@ -183,7 +164,7 @@ export class LogIndex implements Index {
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
-    return this.options.vectors.fits(vectors);
+    return this.vectors.fits(vectors);
   }
 
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
@@ -203,7 +184,7 @@ export class LogIndex implements Index {
     const withVectors = rows.flatMap(({ sequence, vectors = [] }) => {
       return vectors.length === 0 ? [] : [{ sequence, vectors }];
     });
-    if (withVectors.length > 0) await this.options.vectors.add(withVectors);
+    if (withVectors.length > 0) await this.vectors.add(withVectors);
   }
 
   #addWords(rows: readonly IndexRow[], range: Range): Promise<void> {
@@ -220,17 +201,13 @@ export class LogIndex implements Index {
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
-    const { vectors, files } = this.options;
+    const { files } = this.options;
     const mayBeAdded = this.#additions > 0 || this.gap !== undefined;
     for (const sequence of mayBeAdded ? sequences : []) this.#unadded.add(sequence);
     this.changes++;
-    const removed = [vectors.remove(sequences), files.remove("words", this.#segments, sequences)];
+    const removed = [this.vectors.remove(sequences), files.remove("words", this.#segments, sequences)];
     this.#maintain();
     await Promise.all(removed);
-  }
-
-  search(query: VectorQuery): Promise<Hit[]> {
-    return this.options.vectors.search(query);
   }
 
   close({ keeps }: { keeps: boolean }): Promise<void> {
@@ -239,8 +216,8 @@ export class LogIndex implements Index {
   }
 
   async #close({ keeps }: { keeps: boolean }): Promise<void> {
-    const { vectors, files, onClosed } = this.options;
-    const closing = [vectors.close(), this.#adding.then(() => this.#merging)];
+    const { files, onClosed } = this.options;
+    const closing = [this.vectors.close(), this.#adding.then(() => this.#merging)];
     // Neither is left open because the other fails.
     const all = await Promise.allSettled(closing);
     this.#writeAtMs = 0;

@@ -6,12 +6,10 @@ import { unavailable } from "../errors.js";
 import type {
   Among,
   EventOrder,
-  FilesRead,
   Happened,
   Index,
   Indexes,
   IndexFiles,
-  IndexPart,
   IndexQuery,
   Mark,
   Selecting,
@@ -133,14 +131,18 @@ class SegmentIndexes implements Indexes {
     return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
   }
 
-  async measureRecall(logId: string): Promise<FilesRead> {
+  async countUnusable(logId: string): Promise<number> {
     const names = await namesIn(this.#folderOf(logId));
-    const found = await this.#found(logId);
-    const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
-    const measured = await this.options.vectors.measureRecall(of("vectors"));
-    let unusable = names.filter((name) => name.endsWith(".json")).length - found.length + measured.unusable;
-    for (const each of of("words")) if ((await this.#read(each)) === undefined) unusable++;
-    return { ...measured, unusable };
+    const all = await this.#found(logId);
+    let unusable = names.filter((name) => name.endsWith(".json")).length - all.length;
+    for (const found of all) {
+      const isVectors = found.manifest.part === "vectors";
+      const isWhole = isVectors
+        ? await this.options.vectors.isWhole(found)
+        : (await this.#read(found)) !== undefined;
+      if (!isWhole) unusable++;
+    }
+    return unusable;
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {

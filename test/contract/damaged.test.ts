@@ -151,8 +151,6 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
   const account = anAccount();
   const accounts = root.openDB<Buffer, string>("accounts", { encoding: "binary" });
   await accounts.put(account.id, Buffer.from("secret words"));
-  const recent = root.openDB<Buffer, string>("recent", { encoding: "binary" });
-  await recent.put(`${scope.accountId}:${scope.namespace}`, Buffer.from("secret words"));
   const names = root.openDB<Buffer, string>("namespaces", { encoding: "binary" });
   await names.put(`${scope.accountId}:${scope.namespace}`, Buffer.from("secret words"));
   await root.close();
@@ -164,7 +162,8 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
     storage.names.list({ limit: 9 }).then(expectWhole),
     storage.accounts.find(account.id),
     storage.accounts.refund(account.id),
-    storage.recent.list(9),
+    storage.names.touch(scope, 9),
+    storage.names.recent(9),
   ];
   for (const call of await Promise.allSettled(calls)) {
     expect(call).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
@@ -190,7 +189,7 @@ function withoutLatestPages(file: Buffer): Buffer {
 
 /** Makes a database in which no tree is empty, with long texts and free pages. */
 async function aDatabase(dataDir: string): Promise<Buffer> {
-  const { log, names, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
+  const { log, names, accounts, usage, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pin({
     after: undefined,
     to: { modelVersion: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
@@ -203,7 +202,8 @@ async function aDatabase(dataDir: string): Promise<Buffer> {
     await log.erase({ logId, sequences: [from, from + 19] });
     const account = anAccount();
     await accounts.create(account);
-    await recent.touch({ ...scope, namespace: `n${from}` }, from);
+    await names.create({ ...scope, namespace: `n${from}` });
+    await names.touch({ ...scope, namespace: `n${from}` }, from);
     const counts = { stores: 1, recalls: 1, tokensStored: 1, tokensQueried: 1 };
     await usage.add([{ accountId: account.id, date: "2026-01-01", hour: 7, ...counts }], {
       by: "a-process",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { KEYS_MAX } from "../../src/accounts/account.js";
-import { addKey, endReplaced, removeKey } from "../../src/accounts/changes.js";
+import { addKey, endReplaced, removeKey, touchKey } from "../../src/accounts/changes.js";
 import type { Key } from "../../src/accounts/key.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aKey, anAccount } from "./samples.js";
@@ -128,9 +128,9 @@ export function keysContract(name: string, make: MakeDatabase): void {
       const { accountId, keys } = await create({}, {});
       const use = (key: Key, atMs: number) => ({ accountId, keyHash: key.hash, atMs });
       const other = keys[1] as Key;
-      await accounts().touch([use(keys[0], 120_000), use(other, 60_000), use(aKey(), 60_000)]);
-      await accounts().touch([use(keys[0], 60_000)]);
-      await accounts().touch([]);
+      const uses = [use(keys[0], 120_000), use(other, 60_000), use(aKey(), 60_000)];
+      await Promise.all(uses.map((each) => touchKey(accounts(), each)));
+      await touchKey(accounts(), use(keys[0], 60_000));
       expect(await keysBy(other)).toEqual([
         { ...keys[0], lastUsedAtMs: 120_000 },
         { ...other, lastUsedAtMs: 60_000 },

@@ -52,6 +52,25 @@ export function namesContract(name: string, make: MakeDatabase): void {
       expect(await names().create(scope)).toBe(created);
     });
 
+    it("lists the names that were used last, newest first, and no use of one that is removed", async () => {
+      const [one, two, three] = [aScope(), aScope(), aScope()];
+      const logId = await names().create(one);
+      await names().create(two);
+      const before = await names().create(three);
+      const atMs = 4e12;
+      await names().touch(one, atMs);
+      await names().touch(two, atMs + 1);
+      await names().touch(three, atMs + 2);
+      await names().touch(one, atMs + 3);
+      expect(await names().recent(3)).toEqual([one, three, two]);
+      await names().rename(three, { from: before, to: `${before}x1` });
+      await names().retire(one, logId);
+      await names().touch(one, atMs + 4);
+      expect(await names().find(one)).toBeUndefined();
+      expect(await names().recent(2)).toEqual([three, two]);
+      for (const scope of [two, three]) await names().touch(scope, 0);
+    });
+
     it("tells names apart that are alike or odd, and keeps them as they are", async () => {
       const { accountId } = aScope();
       const created = new Set<string>();

@@ -7,6 +7,7 @@ import {
   endReplaced,
   removeKey,
   removeSession,
+  touchKey,
 } from "../../src/accounts/changes.js";
 import { type Key, makeSession, type Session } from "../../src/accounts/key.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
@@ -137,8 +138,9 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
       const { accountId, keys } = await create({}, {});
       const [one, other] = [await open(accountId, keys[1]), await open(accountId, keys[1])];
       const use = ({ hash: keyHash }: { hash: string }, atMs: number) => ({ accountId, keyHash, atMs });
-      await accounts().touch([use(other, 120_000), use(keys[0], 60_000), use(aSession(), 60_000)]);
-      await accounts().touch([use(other, 60_000)]);
+      const uses = [use(other, 120_000), use(keys[0], 60_000), use(aSession(), 60_000)];
+      await Promise.all(uses.map((each) => touchKey(accounts(), each)));
+      await touchKey(accounts(), use(other, 60_000));
       expect((await accounts().find(accountId))?.keys).toEqual([
         { ...keys[0], lastUsedAtMs: 60_000 },
         { ...keys[1], sessions: [one, { ...other, lastUsedAtMs: 120_000 }] },
@@ -149,7 +151,7 @@ export function sessionsContract(name: string, make: MakeDatabase): void {
       const { accountId, keys } = await create({ replaces: "key_a", graceMs: 1 });
       const session = await open(accountId, keys[0]);
       await endReplaced(accounts(), { accountId, keyId: keys[0].id, atMs: Date.now() });
-      await accounts().touch([{ accountId, keyHash: keys[0].hash, atMs: 60_000 }]);
+      await touchKey(accounts(), { accountId, keyHash: keys[0].hash, atMs: 60_000 });
       await endAt(accounts(), { accountId, keyId: keys[0].id }, Date.now() + HOUR_MS);
       await addKey(accounts(), { accountId, key: aKey() });
       await changePlan(accounts(), { accountId, plan: "team", callsLimit: 7 });

@@ -99,7 +99,7 @@ describe("the notice", () => {
 describe("a start", () => {
   it("that still builds a large index ends at SIGTERM, at once and without a notice", async () => {
     const dataDir = newDataDir();
-    const { log, names, recent, close } = await openLocal({ dataDir });
+    const { log, names, close } = await openLocal({ dataDir });
     const scope = aScope();
     const logId = await names.create(scope);
     // The vectors have the bundled model's length, and their number needs a graph, which takes seconds to
@@ -111,7 +111,7 @@ describe("a start", () => {
     for (let from = 0; from < entries.length; from += 1000) {
       await log.append({ logId, from: from + 1, entries: entries.slice(from, from + 1000) });
     }
-    await recent.touch(scope, Date.now());
+    await names.touch(scope, Date.now());
     await close();
     const server = await startServer({ dataDir, until: "listening", env: { DRAIN_NOTICE_MS: "20000" } });
     servers.push(server);

@@ -68,8 +68,10 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
       {
         size: memories.length,
         bytes: 1,
-        search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
-          hitsOf(vector, { memories, error }).slice(0, limit),
+        vectors: {
+          search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
+            hitsOf(vector, { memories, error }).slice(0, limit),
+        },
       },
     ],
   };

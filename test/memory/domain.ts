@@ -149,7 +149,6 @@ export class Domain {
     const common = { log, names, secondaryIndexes, modelVersions, erasures, indexes, clock };
     this.namespaces = new Namespaces({
       ...common,
-      recent: storage.recent,
       indexMemoryBytesMax,
       onLost: (_, what) => this.lost.push(what),
       onTrouble: (error) => this.troubles.push(error),

@@ -64,7 +64,7 @@ it("a sweep of its files does not count as a use of an open namespace", async ()
   const service = await open({ clock });
   const logId = await service.write("a", memories(3));
   const domain = service.domain();
-  const used = vi.spyOn(service.storage.recent, "touch");
+  const used = vi.spyOn(service.storage.names, "touch");
   await domain.size("a");
   expect(used).toHaveBeenCalledTimes(1);
   clock.atMs += 601_000;
@@ -78,10 +78,10 @@ it("the use of a namespace that another process drops meanwhile is forgotten, ho
   const service = await open();
   await service.write("a", memories(3));
   const [here, there] = [service.domain(), service.domain()];
-  const { recent } = service.storage;
+  const { names } = service.storage;
   const { opened: dropped, open: onDropped } = gate();
-  const touch = recent.touch.bind(recent);
-  vi.spyOn(recent, "touch").mockImplementation(async (...given) => {
+  const touch = names.touch.bind(names);
+  vi.spyOn(names, "touch").mockImplementation(async (...given) => {
     await dropped;
     await touch(...given);
   });
@@ -90,7 +90,7 @@ it("the use of a namespace that another process drops meanwhile is forgotten, ho
   await there.namespaces.close();
   onDropped();
   await here.namespaces.close();
-  expect(await recent.list(10)).toEqual([]);
+  expect(await names.recent(10)).toEqual([]);
 });
 
 describe("the memory budget", () => {

@@ -81,8 +81,10 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
       {
         size: memories.length,
         bytes: 1,
-        search: async ({ vector, limit, spare = 0 }: VectorQuery) =>
-          hitsOf(vector, { memories, error, limit: limit + spare }),
+        vectors: {
+          search: async ({ vector, limit, spare = 0 }: VectorQuery) =>
+            hitsOf(vector, { memories, error, limit: limit + spare }),
+        },
       },
     ],
   };

@@ -17,7 +17,7 @@ export interface UnsavedOptions {
 export function vectorsOf(open: (logId: string) => ReturnType<typeof plainIndex>): Vectors {
   return {
     open,
-    measureRecall: async () => ({ found: 0, compared: 0, unusable: 0 }),
+    isWhole: async () => true,
   };
 }
 
@@ -57,7 +57,7 @@ export function unsavedIndexes(
     stored: async () => [],
     marksOf: async () => [],
     measureFiles: (logId) => of.measureFiles(logId),
-    measureRecall: (logId) => of.measureRecall(logId),
+    countUnusable: (logId) => of.countUnusable(logId),
     searchWords: (searched, query) => of.searchWords(searched, query),
     scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
     sample: (searched) => of.sample(searched),

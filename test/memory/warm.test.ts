@@ -11,29 +11,24 @@ const NAMES = ["newest", "newer", "old", "older", "oldest"];
 function setUp(onOpen: (name: string) => unknown = () => {}) {
   const stop = new AbortController();
   const opened: string[] = [];
-  const forgotten: string[] = [];
   const namespaces = {
     open: { isFull: false },
     reading: async ({ namespace }: Scope) => {
       opened.push(namespace);
-      return (await onOpen(namespace)) === "deleted" ? undefined : true;
+      await onOpen(namespace);
     },
   };
   const progress: [number, number][] = [];
   const troubles: unknown[] = [];
-  const run = (list: () => Promise<Scope[]> = async () => NAMES.map(scopeOf)) =>
+  const run = (recent: () => Promise<Scope[]> = async () => NAMES.map(scopeOf)) =>
     warm({
-      recent: {
-        list,
-        touch: async () => {},
-        forget: async ({ namespace }) => void forgotten.push(namespace),
-      },
+      names: { recent },
       namespaces: namespaces as unknown as Namespaces,
       stopping: stop.signal,
       onProgress: (done, total) => progress.push([done, total]),
       onTrouble: (error) => troubles.push(error),
     });
-  return { stop, opened, forgotten, namespaces, progress, troubles, run };
+  return { stop, opened, namespaces, progress, troubles, run };
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -46,12 +41,6 @@ describe("warming", () => {
     expect(opened).toEqual(NAMES);
     expect(progress).toEqual([1, 2, 3, 4, 5].map((done) => [done, 5]));
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it("forgets the names of namespaces that were deleted", async () => {
-    const { run, forgotten } = setUp((name) => (name === "old" ? "deleted" : "there"));
-    await run();
-    expect(forgotten).toEqual(["old"]);
   });
 
   it("stops when the memory budget is full", async () => {

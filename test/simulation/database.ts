@@ -51,7 +51,8 @@ export class Database {
   readonly claims = new Map<string, Claim>();
   readonly erasures = new Map<string, Erasure>();
   readonly accounts = new Map<string, Account>();
-  readonly recent = new Map<string, Scope>();
+  /** Keys of namespaces that were used. */
+  readonly used = new Set<string>();
   /** Models that it was ever pinned to. */
   models: readonly Pinned[] = [];
   /** True if vectors of two models were compared. */

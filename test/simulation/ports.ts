@@ -13,7 +13,7 @@ import {
   type Stored,
 } from "../../src/memory/ports/log.js";
 import { inModelVersion, type SystemRecords } from "../../src/memory/ports/model-version.js";
-import type { Names, Recent } from "../../src/memory/ports/names.js";
+import type { Names } from "../../src/memory/ports/names.js";
 import type {
   Expiring,
   Replacement,
@@ -107,6 +107,15 @@ export function namesOf(db: Database, process: Client): Names {
         const named = some.map(([key, logId]) => ({ scope: scopeOf(key), logId }));
         const wanted = named.filter(({ scope }) => accountId === undefined || scope.accountId === accountId);
         return wanted.slice(0, limit);
+      }),
+    touch: (scope) =>
+      db.request(process, () => {
+        if (db.heads.has(keyOf(scope))) db.used.add(keyOf(scope));
+      }),
+    recent: (limit) =>
+      db.request(process, () => {
+        const used = [...db.used].filter((key) => db.heads.has(key));
+        return used.slice(0, limit).map(scopeOf);
       }),
   };
 }
@@ -319,15 +328,5 @@ export function accountsOf(db: Database, process: Client): Accounts {
     create: notSimulated,
     list: notSimulated,
     change: notSimulated,
-    touch: notSimulated,
-  };
-}
-
-/** Makes the record of last uses as one process sees it. */
-export function recentOf(db: Database, process: Client): Recent {
-  return {
-    touch: (scope) => db.request(process, () => void db.recent.set(keyOf(scope), scope)),
-    list: (limit) => db.request(process, () => [...db.recent.values()].slice(0, limit)),
-    forget: (scope) => db.request(process, () => void db.recent.delete(keyOf(scope))),
   };
 }

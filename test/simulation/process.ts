@@ -33,7 +33,6 @@ import {
   erasuresOf,
   logOf,
   namesOf,
-  recentOf,
   secondaryIndexesOf,
   systemRecordsOf,
 } from "./ports.js";
@@ -221,7 +220,7 @@ export class Process implements Client {
     if (this.options.followsModel) {
       void this.#keepMoving(new Moving({ ...domain, onTrouble: () => {}, onMoved: () => {} }));
     }
-    const options = { recent: domain.recent, namespaces, onTrouble: () => {} };
+    const options = { names: domain.names, namespaces, onTrouble: () => {} };
     await warm({ ...options, stopping: new AbortController().signal });
     return domain;
   }
@@ -291,13 +290,12 @@ function roomOf(
     secondaryIndexes: secondaryIndexesOf(db, process),
   };
   const erasures = erasuresOf(db, process);
-  const recent = recentOf(db, process);
   const accounts = accountsOf(db, process);
   const vectors = vectorsOf(() => indexOfOneModel(db));
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
   const { indexes } = unsavedIndexes({}, { vectors, clock: { yield: () => Promise.resolve() } });
   const derived = { indexes, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, recent, ...derived });
+  const namespaces = new Namespaces({ ...logs, erasures, modelVersions, clock, ...derived });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), ...logs, clock, exclusive });
   const quota = quotaOf(accounts);
   return {
@@ -311,7 +309,6 @@ function roomOf(
     modelVersions,
     quota,
     accounts,
-    recent,
   };
 }
 

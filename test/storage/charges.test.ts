@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open, type RootDatabase } from "lmdb";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { changePlan } from "../../src/accounts/changes.js";
+import { changePlan, touchKey } from "../../src/accounts/changes.js";
 import type { Key } from "../../src/accounts/key.js";
 import { LocalAccounts } from "../../src/storage/local/accounts.js";
 import { BEHIND_CALLS, BEHIND_MS } from "../../src/storage/local/charges.js";
@@ -103,7 +103,7 @@ it("counts each charge once at every moment, while groups are written", async ()
   for (const endMs = performance.now() + 500; performance.now() < endMs; ) {
     if (await accounts.charge(payer)) taken++;
     if (taken % 3 === 0) accounts.charges.send();
-    if (taken % 7 === 0) await accounts.touch([{ ...payer, atMs: taken }]);
+    if (taken % 7 === 0) await touchKey(accounts, { ...payer, atMs: taken });
     if (taken % 5 === 0) await new Promise(setImmediate);
     expect(await leftOf(payer.accountId)).toBe(100_000 - taken);
   }

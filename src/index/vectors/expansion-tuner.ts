@@ -1,7 +1,7 @@
 import type { Hit, RecallMeasured } from "../../memory/ports/index.js";
 
 /** Expansion (ef) of the first searches of a graph, and its bounds. */
-export const EXPANSION_FIRST = 256;
+const EXPANSION_FIRST = 256;
 const EXPANSION_MIN = 64;
 const EXPANSION_MAX = 1024;
 /** Maximum expansion of a search on the main thread: it takes about 2 ms. Larger ones run in a thread. */
@@ -36,7 +36,8 @@ export class ExpansionTuner {
   expansionIn(vectors: readonly number[]): number {
     // A small graph beside a large one spares the large one nothing.
     const graphs = vectors.reduce((sum, each) => sum + each, 0) / Math.max(1, ...vectors);
-    return expansionIn(this.#expansion, Math.max(1, graphs));
+    // Together they must find what one would.
+    return Math.max(EXPANSION_EACH_MIN, Math.round(this.#expansion / Math.sqrt(Math.max(1, graphs))));
   }
 
   /** True if what was missed asks for searches so broad that comparing all of a few graphs' vectors is no slower. */
@@ -68,11 +69,6 @@ export class ExpansionTuner {
     const expansion = this.#expansion * Math.exp(STEP * excess);
     this.#expansion = Math.max(EXPANSION_MIN, Math.min(EXPANSION_MAX, expansion));
   }
-}
-
-/** Divides an expansion among graphs: together they must find what one would. */
-export function expansionIn(expansion: number, graphs: number): number {
-  return Math.max(EXPANSION_EACH_MIN, Math.round(expansion / Math.sqrt(graphs)));
 }
 
 /** Counts how many of the nearest vectors a search found; both lists may be in any order. */

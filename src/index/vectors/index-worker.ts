@@ -4,10 +4,8 @@ import { basename } from "node:path";
 import { workerData } from "node:worker_threads";
 import type { Index } from "usearch";
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
-import type { RecallMeasured } from "../../memory/ports/index.js";
 import { unlessTooMany } from "../segment-file.js";
 import { compare } from "./compare.js";
-import { CHECKED } from "./expansion-tuner.js";
 import { type Matches, newGraph, view } from "./graph.js";
 import {
   type DescribedGraph,
@@ -20,8 +18,6 @@ import {
 import { keyOf, parseKey, VECTORS_MAX } from "./keys.js";
 import { quantize } from "./quantize.js";
 
-/** Number of a segment's vectors for which a search is measured. */
-const SAMPLES = 16;
 /** Number of vectors that are read at a time. */
 const SLICE_ROWS = 1024;
 /** Niceness of threads whose work no call waits for: of a busy core they get a tenth of what others get. */
@@ -135,30 +131,6 @@ function searchExactly({ path, dimensions, vector, count }: Search): Matches {
   return { keys, distances: Float32Array.from(best, ({ distance }) => distance) };
 }
 
-/** Searches for some of a segment's own vectors by the graph and exactly, and compares. */
-function measure({ expansion, ...of }: OfGraph & { expansion: number }): RecallMeasured {
-  let [found, count] = [0, 0];
-  for (const vector of samplesOf(of)) {
-    const asked = { ...of, vector, count: CHECKED };
-    const truly = searchExactly(asked).keys;
-    const had = new Set(search({ ...asked, count: expansion }).keys.slice(0, CHECKED));
-    count += truly.length;
-    for (const key of truly) if (had.has(key)) found++;
-  }
-  return { found, compared: count };
-}
-
-function samplesOf({ path, dimensions }: OfGraph): Float32Array[] {
-  const [first] = vectorsIn(path, dimensions);
-  if (first === undefined) return [];
-  const step = Math.ceil(first.keys.length / SAMPLES);
-  const samples = Array.from({ length: Math.floor(first.keys.length / step) }, (_, i) => {
-    return first.vectors.slice(i * step * dimensions, (i * step + 1) * dimensions);
-  });
-  // Removed vectors are zeros.
-  return samples.filter((vector) => vector.some((x) => x !== 0));
-}
-
 /** Reads a graph's vectors in a byte for each dimension, in the order of some slots. This takes about a microsecond each. */
 function compact({ path, dimensions, slots }: OfGraph & { slots: Uint32Array }): Transferred<Int8Array> {
   const rows = new Int8Array(slots.length * dimensions);
@@ -188,6 +160,6 @@ function letOthersGoFirst(): void {
 if (workerData.background) letOthersGoFirst();
 
 /** Work on graphs that takes too long for the main thread. A thread does one piece after the other. */
-const handlers = { check, begin, add, write, measure, search, searchExactly, compact };
+const handlers = { check, begin, add, write, search, searchExactly, compact };
 export type IndexHandlers = typeof handlers;
 handleCalls(handlers);

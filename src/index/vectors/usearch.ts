@@ -1,10 +1,8 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { inTurn } from "../../concurrency/in-turn.js";
-import type { FilesRead } from "../../memory/ports/index.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
-import { type Found, graphPath } from "../segment-file.js";
-import { EXPANSION_FIRST, expansionIn } from "./expansion-tuner.js";
+import type { Found } from "../segment-file.js";
 import { type IndexThreads, openIndexThread } from "./index-thread.js";
 import { type IndexOptions, readWhole, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
@@ -37,7 +35,7 @@ export interface UsearchOptions
 export type Usearch = ReturnType<typeof openUsearch>;
 
 /** The vectors of all logs. */
-export type Vectors = Pick<Usearch, "measureRecall"> & { open(logId: string, files: LogFiles): VectorPart };
+export type Vectors = Pick<Usearch, "isWhole"> & { open(logId: string, files: LogFiles): VectorPart };
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
 export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
@@ -64,22 +62,9 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
     /** Opens those of a log; without a folder for files, they are exact whatever their number. */
     open: (logId: string, files: LogFiles) =>
       new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
-    measureRecall: async (all: readonly Found[]): Promise<FilesRead> => {
-      let [found, compared, unusable] = [0, 0, 0];
-      const expansion = expansionIn(EXPANSION_FIRST, all.length);
-      for (const each of all) {
-        const { graph } = each.manifest;
-        if (graph === undefined || (await readWhole(each, shared)) === undefined) {
-          unusable++;
-          continue;
-        }
-        const asked = { path: graphPath(each.path), dimensions: graph.dimensions, expansion };
-        const measured = await reader.call("measure", asked);
-        found += measured.found;
-        compared += measured.compared;
-      }
-      return { found, compared, unusable };
-    },
+    /** True if the files of a segment are whole. */
+    isWhole: async (found: Found): Promise<boolean> =>
+      found.manifest.graph !== undefined && (await readWhole(found, shared)) !== undefined,
     /** Ends the threads; no index may be open. */
     close: async () => {
       await background.close();

@@ -20,10 +20,7 @@ const BUILDING_SHARE = 1.5;
 const TOUCH_MS = 600_000;
 
 export interface NamespacesOptions
-  extends Pick<
-    DomainPorts,
-    "log" | "names" | "secondaryIndexes" | "erasures" | "indexes" | "recent" | "clock"
-  > {
+  extends Pick<DomainPorts, "log" | "names" | "secondaryIndexes" | "erasures" | "indexes" | "clock"> {
   readonly modelVersions: ModelVersions;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
@@ -99,7 +96,6 @@ export class Namespaces {
         if (!(error instanceof LogEndedError)) throw error;
         const { logId, end } = open.replica;
         if (end !== undefined) await completeEnd(this.#options, { scope, logId, end });
-        if (end?.op !== "moved") this.#run(() => this.#options.recent.forget(scope));
         this.open.letGo(open);
       }
     }
@@ -165,7 +161,6 @@ export class Namespaces {
 
   /** Erases the index of a dropped log. */
   forget(scope: Scope, logId: string): void {
-    this.#run(() => this.#options.recent.forget(scope));
     const open = this.open.get(scope);
     if (open?.replica.logId === logId) {
       // It may not have read the end of its log yet, and must keep no more snapshots.
@@ -264,14 +259,10 @@ export class Namespaces {
 
   /** Records a use. */
   #touch(open: Open): void {
-    const { names, recent, clock } = this.#options;
+    const { names, clock } = this.#options;
     if (open.replica.broken || open.replica.hasEnded || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
     open.touchedMs = clock.nowMs();
-    this.#run(async () => {
-      await recent.touch(open.scope, clock.wallMs());
-      // Whoever deletes it forgets what was written before, and this what was written after that.
-      if ((await names.find(open.scope)) === undefined) await recent.forget(open.scope);
-    });
+    this.#run(() => names.touch(open.scope, clock.wallMs()));
   }
 
   #close(replica: Replica): void {

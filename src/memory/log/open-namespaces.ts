@@ -96,7 +96,7 @@ export class OpenNamespaces {
       indexing: 0,
     };
     for (const { replica, appender } of this.#open.values()) {
-      const { size, rowCounts, waiting } = replica.index;
+      const { size, rowCounts, vectors } = replica.index;
       held.memories += size;
       if (replica.bytes > this.bytesMax) held.tooLarge++;
       for (const part of ["vectors", "words"] as const) {
@@ -104,7 +104,7 @@ export class OpenNamespaces {
           held.rows[part][kind] += rowCounts[part][kind];
       }
       held.appending = Math.max(held.appending, appender.waiting);
-      held.indexing = Math.max(held.indexing, waiting);
+      held.indexing = Math.max(held.indexing, vectors.waiting);
     }
     return held;
   }

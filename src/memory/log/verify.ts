@@ -21,8 +21,6 @@ export interface Verified {
   erased: number;
   /** Logs whose index has files. */
   indexes: number;
-  /** Recall of the indexes that have files, by some of their own vectors. */
-  readonly recall: { found: number; compared: number };
   /** Segments of indexes whose files are damaged. They are not a problem: the next use builds them anew. */
   unusable: number;
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
@@ -40,14 +38,12 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const pending = await pendingErasures(ports, (id) =>
     problems.push(`the record of the erasure ${id} is damaged`),
   );
-  const recall = { found: 0, compared: 0 };
   const unfinished = pending.length;
   const verified: Verified = {
     logIds: 0,
     memories: 0,
     erased: 0,
     indexes: 0,
-    recall,
     unusable: 0,
     unfinished,
     problems,
@@ -62,10 +58,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   }
   for (const logId of await ports.indexes.stored()) {
     verified.indexes++;
-    const { found, compared, unusable } = await ports.indexes.measureRecall(logId);
-    verified.unusable += unusable;
-    recall.found += found;
-    recall.compared += compared;
+    verified.unusable += await ports.indexes.countUnusable(logId);
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);

@@ -1,4 +1,4 @@
-import type { Recent } from "../ports/names.js";
+import type { Names } from "../ports/names.js";
 import type { Namespaces } from "./namespaces.js";
 
 /** Maximum number of namespaces opened at the start, and the time limit; the others open on first use. */
@@ -6,7 +6,7 @@ const WARM_MAX = 1000;
 const WARM_TIMEOUT_MS = 60_000;
 
 export interface WarmOptions {
-  readonly recent: Recent;
+  readonly names: Pick<Names, "recent">;
   readonly namespaces: Namespaces;
   readonly stopping: AbortSignal;
   /** Called after each namespace. */
@@ -31,22 +31,17 @@ export async function warm({ stopping, ...options }: WarmOptions): Promise<void>
 }
 
 async function openInTurn(
-  { recent, namespaces, onProgress, onTrouble }: Omit<WarmOptions, "stopping">,
+  { names, namespaces, onProgress, onTrouble }: Omit<WarmOptions, "stopping">,
   signal: AbortSignal,
 ): Promise<void> {
-  const scopes = await recent.list(WARM_MAX).catch((error) => {
+  const scopes = await names.recent(WARM_MAX).catch((error) => {
     onTrouble(error);
     return [];
   });
   for (const [i, scope] of scopes.entries()) {
     if (signal.aborted || namespaces.open.isFull) return;
-    const open = async () => {
-      const isThere = await namespaces.reading(scope, ({ replica }) => replica.current().then(() => true));
-      // It was deleted in the moment in which another process noted its use: no call finds this note any more.
-      if (isThere === undefined) await recent.forget(scope);
-    };
     // A namespace that cannot be opened now is opened by its first call, which then gets the error.
-    await open().catch(() => {});
+    await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
     if (!signal.aborted) onProgress?.(i + 1, scopes.length);
   }
 }

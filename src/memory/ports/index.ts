@@ -37,10 +37,10 @@ export interface Indexes {
   /** Measures the files of an index, open or not, without checking that they are whole. */
   measureFiles(logId: string): Promise<IndexFiles>;
   /**
-   * Reads the files of an index and measures what searches of them find: how many of the vectors nearest to some
-   * stored ones are among those found, no more broadly than searches are at first.
+   * Reads the files of an index, and counts the segments whose files are damaged, or of another log or format: they are
+   * built again from the log.
    */
-  measureRecall(logId: string): Promise<FilesRead>;
+  countUnusable(logId: string): Promise<number>;
   /** Finds the memories whose words fit a text best, best first; of equals, the older comes first. */
   searchWords(indexes: readonly Index[], query: IndexQuery): Promise<WordsFound>;
   /** Scores some memories by the words of an earlier search. Those that no index has are left out. */
@@ -75,12 +75,7 @@ export interface Index {
   readonly rowCounts: Readonly<Record<IndexPart, RowCounts>>;
   /** Number of changes so far. */
   readonly changes: number;
-  /** Number of searches that wait for a thread. */
-  readonly waiting: number;
-  /** Bound of the error of a hit's similarity. */
-  readonly error: number;
-  /** True if a search of vectors without a bound of its depth misses none of the nearest. */
-  readonly isExact: boolean;
+  readonly vectors: VectorIndex;
   /** Called if some of its files had to be erased, because a vector could not be overwritten in them. */
   onLost: () => void;
   /** Fills the empty index from its files; undefined if it has none. */
@@ -113,14 +108,24 @@ export interface Index {
    * @throws MemoryError `unavailable` if a file can be neither overwritten nor erased.
    */
   remove(sequences: readonly number[]): Promise<void>;
+  /** Closes the index, once; `keeps` says whether files of it are of use. */
+  close(options: { keeps: boolean }): Promise<void>;
+}
+
+/** The vectors of an index, as they are searched. */
+export interface VectorIndex {
+  /** Number of searches that wait for a thread. */
+  readonly waiting: number;
+  /** Bound of the error of a hit's similarity. */
+  readonly error: number;
+  /** True if a search without a bound of its depth misses none of the nearest. */
+  readonly isExact: boolean;
   /**
    * Finds the vectors nearest to one, best first: a few of each of the `limit` nearest memories. It examines
    * no more than the `depthMax` nearest vectors, and may find fewer memories then. If it may find only some
    * memories, it finds the nearest of those, however far they are.
    */
   search(query: VectorQuery): Promise<Hit[]>;
-  /** Closes the index, once; `keeps` says whether files of it are of use. */
-  close(options: { keeps: boolean }): Promise<void>;
 }
 
 export interface IndexQuery {
@@ -259,12 +264,6 @@ export interface RecallMeasured {
   readonly found: number;
   /** Number of the nearest vectors. */
   readonly compared: number;
-}
-
-/** Result of reading all files of an index. */
-export interface FilesRead extends RecallMeasured {
-  /** Number of segments whose files are damaged, or of another log or format: they are built again from the log. */
-  readonly unusable: number;
 }
 
 /** Numbers of rows of a part of an index. */

@@ -13,6 +13,8 @@ export interface Scope {
 interface NameRecord {
   readonly id: string;
   readonly logId: string;
+  /** Time of its last use, within some minutes; absent before the first one. */
+  readonly usedAtMs?: number;
 }
 
 /**
@@ -67,6 +69,14 @@ export function openNames(names: Records<NameRecord>) {
       const found = await names.list({ limit, after: after && idOf(after), prefix: beginning });
       return found.map(({ id, ...name }) => ({ scope: scopeIn(id), ...name }));
     },
+
+    /** Records that a namespace was in use at this time, if it exists: a hint for the next start, so losing some is fine. */
+    touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
+      await names.update({ id: idOf(scope) }, { usedAtMs });
+    },
+    /** Lists the most recently used namespaces, newest first; the rest in any order. */
+    recent: async (limit: number): Promise<Scope[]> =>
+      (await names.greatest("usedAtMs", limit)).map(({ id }) => scopeIn(id)),
   };
 }
 
@@ -97,29 +107,6 @@ export function expectWhole(names: readonly (Named | LostName)[]): readonly Name
   for (const name of names)
     if ("lost" in name) throw unavailable("the database could not be read", lostName(name));
   return names as readonly Named[];
-}
-
-/** The use of a namespace, whose id this is as well. */
-interface UseRecord {
-  readonly id: string;
-  readonly usedAtMs: number;
-}
-
-/** The recently used namespaces: a hint for the next start, so losing some is fine. */
-export type Recent = ReturnType<typeof openRecent>;
-
-export function openRecent(uses: Records<UseRecord>) {
-  return {
-    /** Records that a namespace was in use at this time. */
-    touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
-      const id = idOf(scope);
-      if (!(await uses.update({ id }, { usedAtMs }))) await uses.findOrInsert({ id, usedAtMs });
-    },
-    /** Lists the most recently used namespaces, newest first. */
-    list: async (limit: number): Promise<Scope[]> =>
-      (await uses.greatest("usedAtMs", limit)).map(({ id }) => scopeIn(id)),
-    forget: (scope: Scope): Promise<void> => uses.remove({ id: idOf(scope) }),
-  };
 }
 
 /** Makes a namespace's id: `<account>:<namespace>`; account ids have no colon. */

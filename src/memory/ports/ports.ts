@@ -4,7 +4,7 @@ import type { Erasures } from "./erasures.js";
 import type { Indexes } from "./index.js";
 import type { Log } from "./log.js";
 import type { SystemRecords } from "./model-version.js";
-import type { Names, Recent } from "./names.js";
+import type { Names } from "./names.js";
 import type { Quota } from "./quota.js";
 import type { SecondaryIndexes } from "./secondary-indexes.js";
 
@@ -16,7 +16,6 @@ export interface DomainPorts {
   readonly erasures: Erasures;
   readonly claims: Claims;
   readonly systemRecords: SystemRecords;
-  readonly recent: Recent;
   readonly indexes: Indexes;
   readonly quota: Quota;
   readonly clock: Clock;

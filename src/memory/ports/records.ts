@@ -24,6 +24,6 @@ export interface Records<R extends { readonly id: string }> {
     after?: string | undefined;
     prefix?: string | undefined;
   }): Promise<(R | Lost)[]>;
-  /** Lists the records with the greatest numbers in a field, the greatest first. */
+  /** Lists the records with the greatest numbers in a field, the greatest first, and those without one last. */
   greatest(field: keyof R & string, limit: number): Promise<R[]>;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { type Index, SEARCH_DEPTH_MAX, type VectorQuery } from "../ports/index.js";
+import { type Index, SEARCH_DEPTH_MAX, type VectorIndex, type VectorQuery } from "../ports/index.js";
 import type { Projected } from "../ports/log.js";
 import type { Pair } from "./score.js";
 
@@ -14,7 +14,9 @@ export interface Query extends Pick<VectorQuery, "limit" | "spare" | "among"> {
 
 /** Indexes that are searched as one. */
 interface Searched {
-  readonly indexes: readonly Pick<Index, "size" | "bytes" | "search">[];
+  readonly indexes: readonly (Pick<Index, "size" | "bytes"> & {
+    readonly vectors: Pick<VectorIndex, "search">;
+  })[];
   readonly clock: Clock;
   /** Awaits the work of an index. */
   guard<T>(work: Promise<T>): Promise<T>;
@@ -45,7 +47,7 @@ export async function findNearby(
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
     const asked = { vector, limit, depthMax, spare, among };
-    const hits = (await Promise.all(indexes.map((index) => guard(index.search(asked))))).flat();
+    const hits = (await Promise.all(indexes.map((index) => guard(index.vectors.search(asked))))).flat();
     for (const { sequence, window, similarity } of hits) {
       const known = nearby.get(sequence) ?? { similarity, pairs: [] };
       known.similarity = Math.max(known.similarity, similarity);

@@ -321,13 +321,13 @@ export class Search {
       // An index may have changed its kind meanwhile.
       error: Math.max(before, errorOf(indexes)),
       times: undefined as ReadonlyMap<number, number> | undefined,
-      isExact: indexes.every((each) => each.isExact),
+      isExact: indexes.every(({ vectors }) => vectors.isExact),
     };
   }
 }
 
 function errorOf(all: readonly Index[]): number {
-  return Math.max(...all.map(({ error }) => error));
+  return Math.max(...all.map(({ vectors }) => vectors.error));
 }
 
 /** Makes a log that notes which of the memories that are read are missing in it. */

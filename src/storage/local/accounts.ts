@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
-import { answersTo, type Key, livingKeys } from "../../accounts/key.js";
+import type { Account, Accounts } from "../../accounts/account.js";
+import { answersTo, livingKeys } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
 import { type ChargedAccount, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
@@ -62,23 +62,6 @@ export class LocalAccounts implements Accounts {
     if (written === undefined) return;
     const refunded = Math.min(calls, written.callsLimit - this.#current(written).callsLeft);
     if (refunded > 0) this.charges.add(written, -refunded);
-  }
-
-  async touch(uses: readonly KeyUse[]): Promise<void> {
-    await durably(this.#accounts, () => {
-      for (const { accountId, keyHash, atMs } of uses) {
-        const account = this.#living(accountId);
-        const used = <T extends { readonly hash: string; readonly lastUsedAtMs?: number }>(each: T): T => {
-          const lastUsedAtMs = Math.max(each.lastUsedAtMs ?? 0, atMs);
-          return each.hash === keyHash ? { ...each, lastUsedAtMs } : each;
-        };
-        const usedKey = (key: Key) => {
-          const { sessions } = key;
-          return used(sessions === undefined ? key : { ...key, sessions: sessions.map(used) });
-        };
-        if (account !== undefined) this.#put({ ...account, keys: account.keys.map(usedKey) });
-      }
-    });
   }
 
   async remove(accountId: string): Promise<void> {

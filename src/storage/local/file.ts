@@ -12,7 +12,7 @@ export const COMPACTING = `compact-${FILE}`;
 /** Prefix of the folder in which a restore puts a database together until it is found to be whole. */
 export const RESTORING = "restoring-";
 export const FILE_MODE = 0o600;
-/** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
+/** Maximum number of databases in a file: the ports need twenty, the rest is for later. */
 export const DATABASES_MAX = 32;
 /** Room that the disk must have before a write is tried, or a database is created. */
 export const ROOM_BYTES = 1_048_576;

@@ -4,11 +4,11 @@ import type { Database, RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { openSystemRecords } from "../../memory/ports/model-version.js";
-import { openNames, openRecent } from "../../memory/ports/names.js";
+import { openNames } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
-import { DatabaseSnapshots } from "./backup/back-up.js";
+import { openSnapshots } from "./backup/back-up.js";
 import { LocalCalls, LocalUsage } from "./calls.js";
 import { durably, reading, settled, writesOf } from "./durably.js";
 import { DATABASES_MAX, FILE, openFile, removeDrafts } from "./file.js";
@@ -66,7 +66,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
     const accounts = new LocalAccounts(root);
     const { charges } = accounts;
     // A database whose disk is full is backed up without the charges that the disk does not take.
-    const snapshots = new DatabaseSnapshots(root, () => charges.write().catch(() => {}));
+    const snapshots = openSnapshots(root, () => charges.write().catch(() => {}));
     const entries = new Entries(root);
     const secondaryIndexes = new LocalSecondaryIndexes(root, entries);
     return {
@@ -84,10 +84,9 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       systemRecords: openSystemRecords(new LocalRecords(root, "meta")),
       claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
       erasures: new LocalRecords(root, "erasures"),
-      recent: openRecent(new LocalRecords(root, "recent")),
       exclusive: true,
       check: () => check(path, meta),
-      backUp: (to) => snapshots.write(to),
+      backUp: snapshots.write,
       close: async () => {
         await snapshots.close();
         // If the disk does not take the last charges, the flush below tells of it.

@@ -88,7 +88,8 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
     const all = reading(() =>
       [...this.#records.getRange()].map(({ key: id, value }) => ({ id, ...value }) as R),
     );
-    return all.sort((a, b) => Number(b[field]) - Number(a[field])).slice(0, limit);
+    const numberIn = (record: R) => Number(record[field] ?? 0);
+    return all.sort((a, b) => numberIn(b) - numberIn(a)).slice(0, limit);
   }
 
   /** Writes a record, or removes it, and changes its index likewise. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Collection, Db, Filter, UpdateFilter } from "mongodb";
-import type { Account, Accounts, KeyUse } from "../../accounts/account.js";
+import type { Account, Accounts } from "../../accounts/account.js";
 import { livingKeys } from "../../accounts/key.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { findOrInsert, isTaken, withTimeout } from "./driver.js";
@@ -58,25 +58,6 @@ export class MongoAccounts implements Accounts {
       if (isGiven) rest -= next;
       next = isGiven ? Math.min(next, rest) : Math.floor(next / 2);
     }
-  }
-
-  async touch(uses: readonly KeyUse[]): Promise<void> {
-    const writes = uses.flatMap(({ accountId, keyHash, atMs }) => [
-      {
-        updateOne: {
-          filter: { _id: accountId, "keys.hash": keyHash },
-          update: { $max: { "keys.$.lastUsedAtMs": atMs } },
-        },
-      },
-      {
-        updateOne: {
-          filter: { _id: accountId, "keys.sessions.hash": keyHash },
-          update: { $max: { "keys.$[key].sessions.$[session].lastUsedAtMs": atMs } },
-          arrayFilters: [{ "key.sessions.hash": keyHash }, { "session.hash": keyHash }],
-        },
-      },
-    ]);
-    if (writes.length > 0) await withTimeout(this.#accounts.bulkWrite(writes, { ordered: false }));
   }
 
   async remove(accountId: string): Promise<void> {

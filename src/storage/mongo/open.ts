@@ -9,7 +9,7 @@ import {
 } from "mongodb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { openSystemRecords } from "../../memory/ports/model-version.js";
-import { openNames, openRecent } from "../../memory/ports/names.js";
+import { openNames } from "../../memory/ports/names.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
@@ -74,11 +74,11 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["log", { unerased: 1, _id: 1 }, having("unerased")],
   ["log", COUNTED],
   ["namespaces", { logId: 1 }],
+  ["namespaces", { usedAtMs: -1 }],
   ["accounts", { "keys.hash": 1 }],
   ["accounts", { "keys.sessions.hash": 1 }],
   ["claims", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
   ["grants", { keptUntil: 1 }, { expireAfterSeconds: 0 }],
-  ["recent", { usedAtMs: -1 }],
   ["usage", { expiresAt: 1 }, { expireAfterSeconds: 0 }],
 ];
 
@@ -113,7 +113,6 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     systemRecords: openSystemRecords(new MongoRecords(db.collection("meta"))),
     claims: new MongoRecords(db.collection("claims"), "expiresAt"),
     erasures: new MongoRecords(db.collection("erasures")),
-    recent: openRecent(new MongoRecords(db.collection("recent"))),
     exclusive: false,
     ...connectionOf({ client, db }),
   };

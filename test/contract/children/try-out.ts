@@ -24,8 +24,8 @@ async function tryOut(dataDir: string): Promise<string> {
   }
 }
 
-async function use({ log, names, accounts, systemRecords, recent, usage, check }: Storage): Promise<string> {
-  await Promise.all([check(), systemRecords.models(), recent.list(9), names.list({ limit: 99 })]);
+async function use({ log, names, accounts, systemRecords, usage, check }: Storage): Promise<string> {
+  await Promise.all([check(), systemRecords.models(), names.recent(9), names.list({ limit: 99 })]);
   for (const account of await accounts.list({ after: "", limit: 99 })) {
     await usage.read({ accountId: account.id, from: "2020-01-01" });
   }

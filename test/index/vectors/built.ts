@@ -86,7 +86,7 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
     holds: (logId: string, sequences: readonly number[]) => indexes.holds(logId, sequences),
     stored: () => indexes.stored(),
     measureFiles: (logId: string) => indexes.measureFiles(logId),
-    measureRecall: (logId: string) => indexes.measureRecall(logId),
+    countUnusable: (logId: string) => indexes.countUnusable(logId),
     close: () => usearch.close(),
     troubles,
   };

@@ -132,7 +132,7 @@ describe("wiping vectors in a snapshot", () => {
     await index.add(more);
     await index.settled();
     await index.close();
-    expect(await vectors.measureRecall("i1")).toMatchObject({ found: expect.any(Number) });
+    expect(await vectors.countUnusable("i1")).toBe(0);
     const again = openIndex();
     expect(await again.restore()).toEqual({ sequence: 3300, opId: "op3300", wiped: [] });
     expect(again.size).toBe(300);
@@ -149,11 +149,11 @@ describe("wiping vectors in a snapshot", () => {
 
   it("tells of a snapshot whose graph is damaged", async () => {
     const vectors = open();
-    expect(await vectors.measureRecall("i1")).toMatchObject({ unusable: 0 });
+    expect(await vectors.countUnusable("i1")).toBe(0);
     const bytes = readFileSync(path(".usearch"));
     bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
     writeFileSync(path(".usearch"), bytes);
-    expect(await vectors.measureRecall("i1")).toMatchObject({ unusable: 1, compared: 0 });
+    expect(await vectors.countUnusable("i1")).toBe(1);
   });
 
   it("reaches files that are being written", async () => {

@@ -64,44 +64,15 @@ function unwritable(error: unknown): MemoryError {
   return unavailable(`the backup could not be written: ${messageOf(error)}`, error);
 }
 
-/** Makes copies of the whole database as of one moment, while it is in use. One copy runs at a time. */
-export class DatabaseSnapshots {
-  #running: Promise<void> | undefined;
-  #closed = false;
-
-  constructor(
-    private readonly root: RootDatabase,
-    /** Writes what was answered and is only in memory. */
-    private readonly before: () => Promise<void>,
-  ) {}
-
-  /**
-   * Writes a copy into a new file: it holds all that was answered before the call, and no free pages.
-   * LMDB does it in a thread, from one read transaction.
-   *
-   * @throws MemoryError `failed_precondition` when another copy is being written, the folder does not
-   * exist, or the file does; `unavailable` when the file cannot be written.
-   */
-  async write(path: string): Promise<void> {
-    if (this.#closed) throw failedPrecondition("the database is being closed");
-    if (this.#running !== undefined) throw failedPrecondition("another backup is being taken");
-    this.#running = this.#write(path).finally(() => {
-      this.#running = undefined;
-    });
-    await this.#running;
-  }
-
-  /**
-   * Waits for a copy that is being written, and refuses later ones. The database must not be closed
-   * before.
-   */
-  async close(): Promise<void> {
-    this.#closed = true;
-    // Whoever asked for the backup gets its failure.
-    await this.#running?.catch(() => {});
-  }
-
-  async #write(path: string): Promise<void> {
+/**
+ * Makes copies of the whole database as of one moment, while it is in use. One copy runs at a time.
+ *
+ * @param before writes what was answered and is only in memory
+ */
+export function openSnapshots(root: RootDatabase, before: () => Promise<void>) {
+  let running: Promise<void> | undefined;
+  let isClosed = false;
+  const copy = async (path: string) => {
     const folder = dirname(path);
     await stat(folder).catch(() => {
       throw failedPrecondition(`the process that holds the database does not see the folder ${folder}`);
@@ -109,13 +80,36 @@ export class DatabaseSnapshots {
     // After this check, a file that is removed below was created here.
     await expectNone(path);
     try {
-      await this.before();
-      await this.root.backup(path, true);
+      await before();
+      await root.backup(path, true);
       await chmod(path, FILE_MODE);
     } catch (error) {
       // The first failure is the one that is reported.
       await rm(path, { force: true }).catch(() => {});
       throw unwritable(error);
     }
-  }
+  };
+  return {
+    /**
+     * Writes a copy into a new file: it holds all that was answered before the call, and no free pages.
+     * LMDB does it in a thread, from one read transaction.
+     *
+     * @throws MemoryError `failed_precondition` when another copy is being written, the folder does not
+     * exist, or the file does; `unavailable` when the file cannot be written.
+     */
+    write: async (path: string): Promise<void> => {
+      if (isClosed) throw failedPrecondition("the database is being closed");
+      if (running !== undefined) throw failedPrecondition("another backup is being taken");
+      running = copy(path).finally(() => {
+        running = undefined;
+      });
+      await running;
+    },
+    /** Waits for a copy that is being written, and refuses later ones. The database must not be closed before. */
+    close: async (): Promise<void> => {
+      isClosed = true;
+      // Whoever asked for the backup gets its failure.
+      await running?.catch(() => {});
+    },
+  };
 }

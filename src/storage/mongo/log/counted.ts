@@ -1,15 +1,10 @@
 import { LRUCache } from "lru-cache";
-import { unavailable } from "../../../errors.js";
 import type { Measured } from "../../../memory/ports/log.js";
 
 /** Number of entries counted by one query: the index has about 4 MB for them. */
 const RANGE_ENTRIES = 65_536;
 /** Time for which a range's count is kept, although another process may erase entries in it. */
 const CACHE_TTL_MS = 60_000;
-/** Time limit for counting again what was counted before. */
-const REFRESH_MS = 1_000;
-/** Time limit for all counting of a call. */
-const COUNT_TIMEOUT_MS = 4_000;
 /** Maximum number of remembered ranges of all logs, which take about 2 MB. */
 const RANGES_MAX = 10_000;
 
@@ -33,38 +28,32 @@ export interface CountedOptions {
  */
 export class Counted {
   readonly #cache: LRUCache<string, Measured, Range>;
-  readonly #count: CountedOptions["count"];
-  readonly #nowMs: () => number;
   readonly #rangeEntries: number;
 
-  constructor({ count, nowMs = () => performance.now(), rangeEntries = RANGE_ENTRIES }: CountedOptions) {
-    this.#count = count;
-    this.#nowMs = nowMs;
+  constructor(private readonly options: CountedOptions) {
+    const { count, nowMs = () => performance.now(), rangeEntries = RANGE_ENTRIES } = options;
     this.#rangeEntries = rangeEntries;
-    const lifetime = { ttl: CACHE_TTL_MS, ttlResolution: 0, perf: { now: nowMs }, noDeleteOnStaleGet: true };
     this.#cache = new LRUCache({
       max: RANGES_MAX,
-      ...lifetime,
+      ttl: CACHE_TTL_MS,
+      ttlResolution: 0,
+      perf: { now: nowMs },
       fetchMethod: (_key, _before, { context }) => count(context),
       // A count under way of a range that is forgotten is answered, and not kept.
       ignoreFetchAbort: true,
-      noDeleteOnFetchRejection: true,
     });
   }
 
-  /**
-   * Measures a log.
-   *
-   * @param last The number of the log's last entry.
-   * @throws MemoryError `unavailable` when it takes too long; the next call continues with what is
-   * counted so far.
-   */
+  /** Measures a log, of which `last` is the number of the last entry. */
   async measure(logId: string, last: number): Promise<Measured> {
-    const begunMs = this.#nowMs();
     let [memories, bytes] = [0, 0];
     for (let from = 1; from <= last; from += this.#rangeEntries) {
       const range = { logId, from, to: from + this.#rangeEntries };
-      const measured = await this.#measure(range, { last, passedMs: this.#nowMs() - begunMs });
+      // The last range grows; entries that others append meanwhile need not be counted.
+      const measured =
+        range.to > last + 1
+          ? await this.options.count(range)
+          : ((await this.#cache.fetch(keyOf(range), { context: range })) as Measured);
       memories += measured.memories;
       bytes += measured.bytes;
     }
@@ -76,16 +65,6 @@ export class Counted {
     for (const sequence of sequences) {
       this.#cache.delete(keyOf({ logId, from: sequence - ((sequence - 1) % this.#rangeEntries) }));
     }
-  }
-
-  async #measure(range: Range, { last, passedMs }: { last: number; passedMs: number }): Promise<Measured> {
-    const key = keyOf(range);
-    const cached = this.#cache.get(key, { allowStale: passedMs > REFRESH_MS });
-    if (cached !== undefined) return cached;
-    if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
-    // The last range grows; entries that others append meanwhile need not be counted.
-    if (range.to > last + 1) return this.#count(range);
-    return (await this.#cache.fetch(key, { context: range })) as Measured;
   }
 }
 
