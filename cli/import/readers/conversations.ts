@@ -80,7 +80,7 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   });
 }
 
-/** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
+/** Nodes of the branch that ChatGPT shows, or all nodes if the tree is broken. */
 function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   const nodes = new Map(Object.entries(mapping));
   const branch = new Set<string>();
@@ -91,8 +91,7 @@ function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   }
   const fromRoot = [...branch].reverse();
   const isWhole = isRoot(nodes.get(fromRoot[0] ?? ""));
-  // A value that is no node is named later, and the other nodes keep their order.
-  const ids = isWhole ? fromRoot : byTime(nodes);
+  const ids = isWhole ? fromRoot : [...nodes.keys()];
   return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
 }
 
@@ -108,17 +107,6 @@ function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
     const children = listOf(node?.children) ?? [];
     return node !== undefined && !children.some((child) => typeof child === "string" && nodes.has(child));
   });
-}
-
-/** Messages without a time stay behind the one before them. */
-function byTime(nodes: ReadonlyMap<string, unknown>): string[] {
-  let before = Number.NEGATIVE_INFINITY;
-  const timed = [...nodes].map(([id, node]) => {
-    const time = objectOf(objectOf(node)?.message)?.create_time;
-    if (typeof time === "number") before = time;
-    return { id, time: before };
-  });
-  return timed.sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time))).map(({ id }) => id);
 }
 
 /** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */
