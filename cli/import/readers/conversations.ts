@@ -43,33 +43,28 @@ export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
       conversation_id: own ?? madeId([place, conversation]),
     };
     for (const node of shownOf(mapping, conversation.current_node, `${place}.mapping`)) {
-      yield* messageOf(node, facts);
+      const read = messageOf(node, facts);
+      if (read !== undefined) yield read;
     }
   }
 }
 
-function* messageOf({ value, place }: Placed, conversation: JsonObject | object): Generator<Read> {
+/** Reads a message; undefined for those that are left out. */
+function messageOf({ value, place }: Placed, conversation: JsonObject | object): Read | undefined {
   const node = objectOf(value);
-  if (node === undefined) {
-    yield skip("chatgpt", place, "it is not a message");
-    return;
-  }
+  if (node === undefined) return skip("chatgpt", place, "it is not a message");
   // The root of a tree has no message.
-  if (node.message === undefined || node.message === null) return;
+  if (node.message === undefined || node.message === null) return undefined;
   const message = objectOf(node.message);
   const role = objectOf(message?.author)?.role;
-  if (message === undefined || typeof role !== "string") {
-    yield skip("chatgpt", place, "it is not a message with an author");
-    return;
-  }
+  if (message === undefined || typeof role !== "string")
+    return skip("chatgpt", place, "it is not a message with an author");
   const text = wordsOf(message);
-  if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role))) return;
-  if (!TAKEN.includes(role)) {
-    yield skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
-    return;
-  }
+  if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role)))
+    return undefined;
+  if (!TAKEN.includes(role)) return skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
   const createdAt = secondsToTime(message.create_time);
-  yield imported({
+  return imported({
     program: "chatgpt",
     place,
     id: message.id,
