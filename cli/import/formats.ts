@@ -9,7 +9,7 @@ import { readChroma, readMem0, readQdrant, readSupermemory } from "./readers/rec
 export const ACCOUNT = "recalld-account";
 
 /** Readers by the name that `--from` gives; docs/command-line.md says where each file comes from. */
-export const READERS: Readonly<Record<string, Reader>> = {
+const READERS: Readonly<Record<string, Reader>> = {
   recalld: readRecalld,
   [ACCOUNT]: readAccount,
   mem0: readMem0,
@@ -32,20 +32,25 @@ export const FORMATS = Object.keys(READERS);
  *
  * @throws MemoryError `invalid_argument` if it is none of them
  */
-export async function readAsFound(source: Source): Promise<{ from: string; read: AsyncGenerator<Read> }> {
-  const names = [...ORDER, ...FORMATS.filter((name) => !ORDER.includes(name))];
-  for (const from of names) {
-    const parts = READERS[from]?.(source);
-    if (parts === undefined) continue;
+export async function formatOf(source: Source): Promise<string> {
+  for (const from of [...ORDER, ...FORMATS.filter((name) => !ORDER.includes(name))]) {
+    const parts = readAs(from, source);
     try {
       const first = await parts.next();
-      if (first.done !== true || (await saysWhatItIs(source, from)))
-        return { from, read: rest(first, parts) };
+      if (first.done !== true || (await saysWhatItIs(source, from))) return from;
     } catch (error) {
       if (!(error instanceof OtherFormatError)) throw error;
+    } finally {
+      // The other parts are read with the first, anew.
+      await parts.return(undefined);
     }
   }
   throw new MemoryError("invalid_argument", `the file is of no known format: ${FORMATS.join(", ")}`);
+}
+
+/** Reads a file of this format, which is one of `FORMATS`. */
+export function readAs(from: string, source: Source): AsyncGenerator<Read> {
+  return (READERS[from] as Reader)(source);
 }
 
 /** True if a file without records can be of only one format. An empty list can be of several. */
@@ -53,14 +58,4 @@ async function saysWhatItIs(source: Source, from: string): Promise<boolean> {
   if (ORDER.includes(from)) return from !== "server-memory";
   const json = await source.json();
   return !Array.isArray(json) || json.length > 0;
-}
-
-async function* rest(first: IteratorResult<Read>, parts: AsyncGenerator<Read>): AsyncGenerator<Read> {
-  try {
-    if (first.done !== true) yield first.value;
-    yield* parts;
-  } finally {
-    // Whoever stops at the first part leaves the others.
-    await parts.return(undefined);
-  }
 }

@@ -4,8 +4,8 @@ import { handleSecrets } from "../../src/memory/requests/handle-secrets.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { parseNamespace } from "../../src/memory/requests/namespace.js";
 import { parseText } from "../../src/memory/requests/text.js";
-import { ACCOUNT, FORMATS, READERS, readAsFound } from "./formats.js";
-import { Contents, externalIdOf, type Imported, type Problem, type Read, type Source } from "./imported.js";
+import { ACCOUNT, FORMATS, formatOf, readAs } from "./formats.js";
+import { Contents, externalIdOf, type Imported, type Problem, type Read } from "./imported.js";
 import { openSource } from "./source-file.js";
 
 export const STORING_MAX = 8;
@@ -126,13 +126,14 @@ interface FileImport {
  * `failed_precondition` if it is not of its format; RecalldError as the server answers.
  */
 export async function importFile(request: FileImport): Promise<Report & { from: string }> {
-  const namespace = parseNamespace(request.namespace);
+  const { server, onSecret, show } = request;
+  const into = parseNamespace(request.namespace);
   if (request.from !== undefined && !FORMATS.includes(request.from)) {
     throw new MemoryError("invalid_argument", `--from must be one of ${FORMATS.join(", ")}`);
   }
   const source = await openSource(request.file);
   try {
-    const { from, read } = await readAs(source, request.from);
+    const from = request.from ?? (await formatOf(source));
     if (from === ACCOUNT && request.isChosen) {
       throw new MemoryError(
         "invalid_argument",
@@ -140,31 +141,20 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
       );
     }
     const report = await importMemories({
-      read,
-      store: request.server && storingIn(request.server, { namespace, onSecret: request.onSecret }),
-      onSecret: request.onSecret,
-      onProgress: (progress) => request.show(lineOf(progress)),
+      read: readAs(from, source),
+      store:
+        server &&
+        (async ({ sourceId, place, namespace = into, ...memory }) => {
+          const { outcome } = await server.store({ ...memory, namespace, onSecret, onConflict: "KEEP" });
+          return { already: outcome === "KEPT" };
+        }),
+      onSecret,
+      onProgress: (progress) => show(lineOf(progress)),
     });
     return { from, ...report };
   } finally {
     await source.close();
   }
-}
-
-async function readAs(source: Source, from: string | undefined) {
-  const read = from === undefined ? undefined : READERS[from]?.(source);
-  return from === undefined || read === undefined ? await readAsFound(source) : { from, read };
-}
-
-function storingIn(
-  server: Recalld,
-  how: Pick<FileImport, "namespace" | "onSecret">,
-): (storing: Storing) => Promise<{ already: boolean }> {
-  return async ({ text, metadata, externalId, expireTime, eventTime, namespace = how.namespace }) => {
-    const memory = { ...how, namespace, text, metadata, externalId, expireTime, eventTime };
-    const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
-    return { already: outcome === "KEPT" };
-  };
 }
 
 export function lineOf({ read, stored, already, skipped, refused }: Progress): string {

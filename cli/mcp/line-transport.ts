@@ -33,19 +33,17 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  #settle!: () => void;
   /** Settles when nothing more comes, and all that came is answered. */
-  readonly closed: Promise<void>;
+  readonly closed = new Promise<void>((resolve) => {
+    this.#settle = resolve;
+  });
   /** Requests without an answer, each with what reading has lost of it. */
   readonly #unanswered = new Map<RequestId, MemoryError | undefined>();
   #isClosed = false;
-  #settle!: () => void;
   #onAnswer = () => {};
 
-  constructor(private readonly streams: Streams) {
-    this.closed = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
-  }
+  constructor(private readonly streams: Streams) {}
 
   async start(): Promise<void> {
     const { output } = this.streams;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { readAsFound } from "../../cli/import/formats.js";
+import { formatOf, readAs } from "../../cli/import/formats.js";
 import { externalIdOf, type Imported, type Read, type Source } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 import { BadRequestSchema } from "../../gen/google/rpc/error_details_pb.js";
@@ -17,7 +17,7 @@ const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
 
 async function partsOf(source: Source): Promise<Read[]> {
   const parts: Read[] = [];
-  for await (const part of (await readAsFound(source)).read) parts.push(part);
+  for await (const part of readAs(await formatOf(source), source)) parts.push(part);
   return parts;
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { READERS, readAsFound } from "../../cli/import/formats.js";
+import { formatOf, readAs } from "../../cli/import/formats.js";
 import type { Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
@@ -19,7 +19,7 @@ async function readAll(from: string | undefined, content: string | Buffer | obje
   const source = await openSource(await fileOf(isRaw ? content : JSON.stringify(content)));
   const read: Read[] = [];
   try {
-    const parts = from === undefined ? (await readAsFound(source)).read : (READERS[from]?.(source) ?? []);
+    const parts = readAs(from ?? (await formatOf(source)), source);
     for await (const each of parts) read.push(each);
   } finally {
     await source.close();

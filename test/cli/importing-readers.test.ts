@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { READERS, readAsFound } from "../../cli/import/formats.js";
+import { FORMATS, formatOf, readAs } from "../../cli/import/formats.js";
 import type { Imported, Read } from "../../cli/import/imported.js";
 import { openSource } from "../../cli/import/source-file.js";
 
@@ -19,7 +19,7 @@ async function partsOf(from: string, path: string): Promise<Read[]> {
   const source = await openSource(path);
   const read: Read[] = [];
   try {
-    for await (const each of READERS[from]?.(source) ?? []) read.push(each);
+    for await (const each of readAs(from, source)) read.push(each);
   } finally {
     await source.close();
   }
@@ -278,7 +278,7 @@ it("reads an export of several namespaces, each memory into its own", async () =
   expect(await readAll("recalld-account", path)).toEqual(expected);
   const source = await openSource(path);
   onTestFinished(() => source.close());
-  expect((await readAsFound(source)).from).toBe("recalld-account");
+  expect(await formatOf(source)).toBe("recalld-account");
   expect(await readAll("recalld-account", await fileOf(account([])))).toEqual([]);
 });
 
@@ -339,7 +339,7 @@ const FILES = {
   claude: "claude.json",
 };
 
-it.each(Object.keys(READERS))("%s refuses the files of all others, and what is no JSON", async (from) => {
+it.each(FORMATS)("%s refuses the files of all others, and what is no JSON", async (from) => {
   for (const [other, name] of Object.entries(FILES)) {
     if (other !== from)
       await expect(fixture(from, name)).rejects.toMatchObject({ code: "failed_precondition" });
@@ -351,7 +351,7 @@ it.each(Object.keys(READERS))("%s refuses the files of all others, and what is n
 
 it("docs/command-line.md says where the file of each format comes from", async () => {
   const docs = await readFile(join(import.meta.dirname, "../../docs/command-line.md"), "utf8");
-  for (const from of Object.keys(READERS)) expect(docs).toContain(`| \`${from}\``);
+  for (const from of FORMATS) expect(docs).toContain(`| \`${from}\``);
 });
 
 const MARCH = "2016-03-05T09:30:00.000Z";

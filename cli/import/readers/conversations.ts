@@ -43,33 +43,28 @@ export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
       conversation_id: own ?? madeId([place, conversation]),
     };
     for (const node of shownOf(mapping, conversation.current_node, `${place}.mapping`)) {
-      yield* messageOf(node, facts);
+      const read = messageOf(node, facts);
+      if (read !== undefined) yield read;
     }
   }
 }
 
-function* messageOf({ value, place }: Placed, conversation: JsonObject | object): Generator<Read> {
+/** Reads a message; undefined for those that are left out. */
+function messageOf({ value, place }: Placed, conversation: JsonObject | object): Read | undefined {
   const node = objectOf(value);
-  if (node === undefined) {
-    yield skip("chatgpt", place, "it is not a message");
-    return;
-  }
+  if (node === undefined) return skip("chatgpt", place, "it is not a message");
   // The root of a tree has no message.
-  if (node.message === undefined || node.message === null) return;
+  if (node.message === undefined || node.message === null) return undefined;
   const message = objectOf(node.message);
   const role = objectOf(message?.author)?.role;
-  if (message === undefined || typeof role !== "string") {
-    yield skip("chatgpt", place, "it is not a message with an author");
-    return;
-  }
+  if (message === undefined || typeof role !== "string")
+    return skip("chatgpt", place, "it is not a message with an author");
   const text = wordsOf(message);
-  if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role))) return;
-  if (!TAKEN.includes(role)) {
-    yield skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
-    return;
-  }
+  if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role)))
+    return undefined;
+  if (!TAKEN.includes(role)) return skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
   const createdAt = secondsToTime(message.create_time);
-  yield imported({
+  return imported({
     program: "chatgpt",
     place,
     id: message.id,
@@ -80,7 +75,7 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   });
 }
 
-/** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
+/** Nodes of the branch that ChatGPT shows, or all nodes if the tree is broken. */
 function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   const nodes = new Map(Object.entries(mapping));
   const branch = new Set<string>();
@@ -91,8 +86,7 @@ function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   }
   const fromRoot = [...branch].reverse();
   const isWhole = isRoot(nodes.get(fromRoot[0] ?? ""));
-  // A value that is no node is named later, and the other nodes keep their order.
-  const ids = isWhole ? fromRoot : byTime(nodes);
+  const ids = isWhole ? fromRoot : [...nodes.keys()];
   return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
 }
 
@@ -108,17 +102,6 @@ function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
     const children = listOf(node?.children) ?? [];
     return node !== undefined && !children.some((child) => typeof child === "string" && nodes.has(child));
   });
-}
-
-/** Messages without a time stay behind the one before them. */
-function byTime(nodes: ReadonlyMap<string, unknown>): string[] {
-  let before = Number.NEGATIVE_INFINITY;
-  const timed = [...nodes].map(([id, node]) => {
-    const time = objectOf(objectOf(node)?.message)?.create_time;
-    if (typeof time === "number") before = time;
-    return { id, time: before };
-  });
-  return timed.sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time))).map(({ id }) => id);
 }
 
 /** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beginsNumber, endOfToken, isHeld } from "../../../src/json-tokens.js";
+import { METADATA_DEPTH_MAX } from "../../../src/memory/requests/metadata.js";
 import { parseJson } from "../../../src/parse-json.js";
 
 /** Member of the object that stands for a number; no file can have it by chance. */
@@ -35,32 +36,22 @@ export function literalOf(value: unknown): string | undefined {
   return typeof literal === "string" ? literal : undefined;
 }
 
-/** A value, and how it is reached. */
-interface Step {
-  readonly value: unknown;
-  readonly key: string | number;
-  readonly above?: Step;
+/** A number that no double holds, and its path. */
+interface Lost {
+  readonly literal: string;
+  readonly path: readonly (string | number)[];
 }
 
-/** Finds a number in a value that no double holds, and its path. It goes through any depth without recursion. */
-export function lostIn(value: unknown) {
-  const left: Step[] = [{ value, key: "" }];
-  for (let step = left.pop(); step !== undefined; step = left.pop()) {
-    const { value: next } = step;
-    const literal = literalOf(next);
-    if (literal !== undefined) return { literal, path: pathTo(step) };
-    if (typeof next !== "object" || next === null) continue;
-    for (const [key, inner] of Object.entries(next)) {
-      left.push({ value: inner, key: Array.isArray(next) ? Number(key) : key, above: step });
-    }
+/** Finds such a number in metadata. What is deeper than metadata may be is refused for that. */
+export function lostIn(value: unknown, path: Lost["path"] = []): Lost | undefined {
+  const literal = literalOf(value);
+  if (literal !== undefined) return { literal, path };
+  if (typeof value !== "object" || value === null || path.length > METADATA_DEPTH_MAX) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const lost = lostIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (lost !== undefined) return lost;
   }
   return undefined;
-}
-
-function pathTo(last: Step): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let step = last; step.above !== undefined; step = step.above) keys.push(step.key);
-  return keys.reverse();
 }
 
 /** Writes a value as JSON, with the digits of each number as they were. @throws RangeError if it is too deep */

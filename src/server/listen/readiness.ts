@@ -57,22 +57,16 @@ export const PROBE_PATHS: readonly string[] = ["/livez", "/readyz"];
 
 /** Serves the probes: `/livez` says whether the process should go on, `/readyz` whether it should be sent calls. */
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "alive" | "now">): void {
-  // Many balancers ask by HEAD. Node leaves the body out there.
-  const method = ["GET", "HEAD"];
-  app.route({
-    method,
-    url: "/livez",
-    handler: async (_request, reply) => {
-      const { alive } = readiness;
-      return reply.code(alive ? 200 : 503).send({ status: alive ? "ok" : "not ok" });
-    },
-  });
-  app.route({
-    method,
-    url: "/readyz",
-    handler: async (_request, reply) => {
-      const ready = readiness.now();
-      return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
-    },
-  });
+  const add = (url: string, word: string, isWell: () => boolean) =>
+    app.route({
+      // Many balancers ask by HEAD. Node leaves the body out there.
+      method: ["GET", "HEAD"],
+      url,
+      handler: async (_request, reply) => {
+        const [code, status] = isWell() ? [200, word] : [503, `not ${word}`];
+        return reply.code(code).send({ status });
+      },
+    });
+  add("/livez", "ok", () => readiness.alive);
+  add("/readyz", "ready", () => readiness.now());
 }

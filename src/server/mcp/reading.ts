@@ -1,31 +1,22 @@
 import { inTimeSlices } from "../../concurrency/time-slices.js";
-import { invalid, type MemoryError } from "../../errors.js";
+import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import { reading, textOf } from "../json-text.js";
 import type { Json } from "./tools/tool.js";
-
-/** A message of JSON-RPC, as it was read. */
-interface Read {
-  readonly message: Json;
-  /** Part of it that no value holds: a key that came twice, or a number. */
-  readonly loss: MemoryError | undefined;
-}
 
 /**
  * Reads one message. Of what reading has lost, a key that came twice or a number, the tool that is called tells: only
  * its answer reaches a model. @throws MemoryError `invalid_argument`.
  */
-export async function readMessage(bytes: Uint8Array): Promise<Read> {
+export async function readMessage(bytes: Uint8Array) {
   const work = reading(textOf(bytes, "message"), { what: "message", part: "params.arguments" });
   const { value, loss } = await inTimeSlices(work);
   const message = messageOf(value);
   const { arguments: args } = (message.params ?? {}) as Json;
   // The protocol's library would drop it in silence.
   const isDropped = isObject(args) && Object.hasOwn(args, "__proto__");
-  return {
-    message,
-    loss: loss ?? (isDropped ? invalid("__proto__", "is no argument of any tool") : undefined),
-  };
+  const dropped = isDropped ? invalid("__proto__", "is no argument of any tool") : undefined;
+  return { message, loss: loss ?? dropped };
 }
 
 /**

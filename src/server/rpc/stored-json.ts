@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DescField, type DescMessage, fromJson, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, type Message, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { endOfString } from "../../json-tokens.js";
@@ -47,33 +47,18 @@ export function withStoredJson(answer: string): string {
   return written + answer.slice(copied);
 }
 
-const fieldsOf = new Map<DescMessage, readonly WithMessage[]>();
-
-type WithMessage = DescField & { readonly message: DescMessage };
-
-/** Lists the fields of a message that are Structs or have some in them. */
-function fieldsWithStructs(desc: DescMessage): readonly WithMessage[] {
-  const known = fieldsOf.get(desc);
-  if (known !== undefined) return known;
-  const found = desc.fields.filter(
-    (field): field is WithMessage =>
-      field.message !== undefined &&
-      (field.message.typeName === StructSchema.typeName || fieldsWithStructs(field.message).length > 0),
-  );
-  fieldsOf.set(desc, found);
-  return found;
-}
-
 /** Puts stored JSON into an answer that will be written in Protobuf's binary form, and yields after each. */
 export function* withStoredStructs<M extends Message>(desc: DescMessage, message: M): Generator<void, M> {
   const fields = message as Record<string, unknown>;
-  for (const { fieldKind, localName, message: inner, number: no, oneof } of fieldsWithStructs(desc)) {
+  for (const { fieldKind, localName, message: inner, number: no, oneof } of desc.fields) {
+    // Of the messages that are Google's, such as times, only a Struct has any.
+    if (inner === undefined || (inner.file !== desc.file && inner !== StructSchema)) continue;
     const chosen = oneof && (fields[oneof.localName] as { readonly case?: string; readonly value?: unknown });
     const value = chosen === undefined || chosen.case !== localName ? fields[localName] : chosen.value;
     if (value === undefined) continue;
     if (fieldKind === "list") {
       for (const each of value as Message[]) yield* withStoredStructs(inner, each);
-    } else if (inner.typeName !== StructSchema.typeName) {
+    } else if (inner !== StructSchema) {
       yield* withStoredStructs(inner, value as Message);
     } else if (Object.hasOwn(value as object, STORED)) {
       fields[localName] = undefined;

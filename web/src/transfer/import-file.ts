@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError } from "@connectrpc/connect";
-import { ACCOUNT, readAsFound } from "../../../cli/import/formats.js";
+import { ACCOUNT, formatOf, readAs } from "../../../cli/import/formats.js";
 import { Contents, externalIdOf, type Imported } from "../../../cli/import/imported.js";
 import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import { failedPrecondition, MemoryError } from "../../../src/errors.js";
@@ -90,7 +90,7 @@ export async function importFile(
     }
     onProgress(progress);
   };
-  for await (const part of (await readAsFound(source)).read) {
+  for await (const part of readAs(from, source)) {
     signal.throwIfAborted();
     if ("result" in part) progress = refused(progress, `${part.place}: ${part.message}`);
     else if (isExpired(part)) progress = refused(progress, `${part.place}: it expired at ${part.expireTime}`);
@@ -113,12 +113,12 @@ export async function importFile(
 }
 
 async function counted(source: ReturnType<typeof sourceOf>, signal: AbortSignal) {
-  const { from, read } = await readAsFound(source);
+  const from = await formatOf(source);
   if (from === ACCOUNT) {
     throw failedPrecondition("the file has several namespaces: `recalld import` stores each under its name");
   }
   let total = 0;
-  for await (const _ of read) {
+  for await (const _ of readAs(from, source)) {
     signal.throwIfAborted();
     total++;
   }
