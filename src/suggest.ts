@@ -3,6 +3,8 @@ const WORD_CHARS_MAX = 64;
 /** Letters of both words together from which one edit is a slip, and from which two are. */
 const ONE_EDIT_CHARS = 5;
 const TWO_EDITS_CHARS = 10;
+/** Letters from which the beginning or the end of a name tells the name. */
+const PART_CHARS_MIN = 4;
 
 /**
  * Candidate that a word was probably meant to be; undefined if none is near. Case, spaces, `_`, `-` and a
@@ -24,9 +26,15 @@ export function didYouMean<Name extends string>(word: string, candidates: readon
   return best?.candidate;
 }
 
-/** The end of a message that refuses a word: `; did you mean top_k?`, or nothing. */
+/**
+ * The end of a message that refuses a word: `; did you mean top_k?`, or nothing. Beside slips, a word may be the
+ * beginning or the end of what was meant, as `newest` is of `NEWEST_FIRST`.
+ */
 export function suggestion(word: string, candidates: readonly string[]): string {
-  const meant = didYouMean(word, candidates);
+  const given = plain(word.slice(0, WORD_CHARS_MAX));
+  const isPart = (name: string) => name.startsWith(given) || name.endsWith(given);
+  const parts = given.length < PART_CHARS_MIN ? [] : candidates.filter((each) => isPart(plain(each)));
+  const meant = didYouMean(word, candidates) ?? parts[0];
   return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 

@@ -32,6 +32,18 @@ test.each([
   expect(suggestion(word, candidates)).toBe(meant === undefined ? "" : `; did you mean ${meant}?`);
 });
 
+test.each([
+  ["newest", ["NEWEST_FIRST", "OLDEST_FIRST", "EVENT_TIME_NEWEST_FIRST"], "NEWEST_FIRST"],
+  ["READ_ONLY", ["KEY_ACCESS_FULL", "KEY_ACCESS_READ_ONLY"], "KEY_ACCESS_READ_ONLY"],
+  ["meta", ["text", "metadata"], "metadata"],
+])("a message that refuses %j takes it for a part of a name: %j", (word, candidates, meant) => {
+  expect(suggestion(word, candidates)).toBe(`; did you mean ${meant}?`);
+});
+
+test("three letters are part of too many names", () => {
+  expect(suggestion("met", ["metadata"])).toBe("");
+});
+
 test("a word of megabytes is cut before it is compared", () => {
   const long = "top_k".repeat(1_000_000);
   const began = performance.now();

@@ -193,9 +193,10 @@ function send(
   return reply.headers(headers).code(status).type("application/json").send(JSON.stringify(body));
 }
 
-/** Address of the server as its caller names it; a proxy in front of it may speak TLS for it. */
+/** Address of the server as its caller names it; a proxy in front of it may speak TLS for it, or have it below a path. */
 export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
   const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
   const site = `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host ?? ""}`;
-  return URL.canParse(site) ? site : "http://localhost";
+  const [, prefix = ""] = /^((?:\/[\w.~-]+)+)\/?$/.exec(String(headers["x-forwarded-prefix"])) ?? [];
+  return URL.canParse(site) ? site + prefix : "http://localhost";
 }

@@ -108,10 +108,9 @@ function* fieldsIn(message: DescMessage, value: unknown, path = ""): Generator<v
   for (const [key, inner] of Object.entries(value)) {
     const field = fieldOf(message, key);
     if (field === undefined) {
-      const meant = suggestion(
-        key,
-        message.fields.map(({ name }) => name),
-      );
+      const names = message.fields.map(({ name }) => name);
+      const meant =
+        suggestion(key, names) || (names.length > 0 ? `; its fields are ${names.join(", ")}` : "");
       throw invalid(within(path, shown(key)), `is not a field of ${message.name}${meant}`);
     }
     const name = within(path, field.name);

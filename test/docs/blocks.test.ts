@@ -31,6 +31,7 @@ const BLOCKS: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ["kubectl exec recalld-stopped", ADMIN],
     ["helm upgrade", CLUSTER],
     ["const byNamespace", "test/docs/blocks.test.ts"],
+    ["map $request_uri", "nginx is not installed where the tests run"],
     ["sh.enableSharding", MONGO],
   ],
   "docs/operations.md": [

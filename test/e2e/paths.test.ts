@@ -39,6 +39,16 @@ it("says at the top level of an error what it is about, and where to read on", a
   expect(await nowhere.json()).toMatchObject(about(nowhere, "not-found"));
 });
 
+it.each([
+  ["/tools/memory", "/tools/memory"],
+  ["/memory/", "/memory"],
+  ["https://evil.example", ""],
+  ["//evil.example", ""],
+])("leads below the path %s, which a proxy tells, to the docs at %j", async (told, path) => {
+  const nowhere = await fetch(`${server.url}/nowhere`, { headers: { "x-forwarded-prefix": told } });
+  expect(await nowhere.json()).toMatchObject({ docs_url: `${server.url}${path}/docs/errors#not-found` });
+});
+
 it.each(["get", "count", "delete"])(
   "refuses a body of /memories/%s that names the path's field",
   async (at) => {

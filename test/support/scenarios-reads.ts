@@ -284,7 +284,11 @@ export const READS: readonly Scenario[] = [
     code: "ok",
     namespace: "n",
   }),
-  wrong("the calls of no method", "ListRecentCalls", ["method", /no method/, { method: "Recal" }]),
+  wrong("the calls of no method", "ListRecentCalls", [
+    "method",
+    /no method of this API; did you mean Recall\?$/,
+    { method: "Recal" },
+  ]),
   wrong("the calls of no outcome", "ListRecentCalls", ["code", /neither ok nor/, { code: "bad" }]),
   wrong("the calls in no namespace", "ListRecentCalls", ["namespace", /missing/, { namespace: "" }]),
   wrong("a page of 101 calls", "ListRecentCalls", ["page_size", /1 to 100/, { page_size: 101 }]),

@@ -93,6 +93,19 @@ def test_takes_the_http_client_that_it_is_given_and_leaves_it_open() -> None:
     assert "Größe 😀".encode() in requests[0].content
 
 
+@pytest.mark.parametrize("http", [None, httpx.Client()])
+def test_says_that_it_is_closed(http: httpx.Client | None) -> None:
+    with Recalld(**GOOD, http_client=http, retries=0) as client:
+        if http is not None:
+            http.close()
+        else:
+            with pytest.raises(RecalldError):
+                client.count(namespace="ana")
+    with pytest.raises(RecalldError) as caught:
+        client.count(namespace="ana")
+    assert (caught.value.code, caught.value.message) == ("failed_precondition", "the client is closed: make another")
+
+
 def test_waits_until_a_date() -> None:
     later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 3))
     busy = httpx.Response(503, json={"code": "unavailable"}, headers={"retry-after": later})

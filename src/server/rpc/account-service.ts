@@ -21,6 +21,7 @@ import { invalid } from "../../errors.js";
 import type { ModelDescription } from "../../memory/ports/embedder.js";
 import type { Caller } from "../../memory/ports/quota.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
+import { suggestion } from "../../suggest.js";
 import { chosen, expiryOf, timestampOf } from "./fields.js";
 import { nameOf, type Service } from "./service.js";
 
@@ -111,7 +112,8 @@ function callsFilterOf({
   ...given
 }: Omit<ListRecentCallsRequest, "pageSize" | "pageToken" | "$typeName">): CallsFilter {
   const method = given.method === undefined ? undefined : METHODS.get(given.method);
-  if (given.method !== undefined && method === undefined) throw invalid("method", "is no method of this API");
+  if (given.method !== undefined && method === undefined)
+    throw invalid("method", `is no method of this API${suggestion(given.method, [...METHODS.keys()])}`);
   if (code !== undefined && code !== "ok" && codeFromString(code) === undefined) {
     throw invalid("code", "is neither ok nor the name of an error");
   }

@@ -138,4 +138,4 @@ def _within(field: str, value: object, bounds: tuple[float, float]) -> float:
     kinds = int if field == "retries" else (int, float)
     if isinstance(value, kinds) and not isinstance(value, bool) and least <= value <= most:
         return value
-    raise invalid(field, f"{field} is {value!r}; it must be a number from {least:g} to {most:g}")
+    raise invalid(field, f"{field} is {value!r}; it must be a number from {least:,} to {most:,}")

@@ -57,15 +57,16 @@ class Pools(Generic[H]):
         place = self.place()
         if self._given is not None:
             self._given_at = self._given_at or place
-            if self._given_at == place:
-                return self._given
-            message = "http_client was used in another process or event loop: make a client with a new http_client here"
-            raise RecalldError("failed_precondition", message)
-        found = self._own.get(place)
+            if self._given_at != place:
+                message = "http_client was used in another process or event loop: make a client with a new http_client here"
+                raise RecalldError("failed_precondition", message)
+        found = self._given or self._own.get(place)
         if found is None:
             self._forget_ended_loops()
             # There is no lock, because a fork may copy one that is held.
             found = self._own.setdefault(place, self._make())
+        if found.is_closed:
+            raise RecalldError("failed_precondition", "the client is closed: make another")
         return found
 
     def own(self) -> H | None:
