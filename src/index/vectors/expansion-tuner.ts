@@ -20,6 +20,9 @@ const STEP = 0.2;
 const BUSY_SHARE = 0.02;
 const PAUSE_MS_MIN = 1_000;
 
+/** Number of checks before which it is not known yet how broad searches must be. */
+export const CHECKS_FIRST = 30;
+
 /** Number of the nearest vectors that a check compares. */
 export const CHECKED = 10;
 
@@ -31,6 +34,7 @@ export class ExpansionTuner {
   #expansion = EXPANSION_FIRST;
   #nextMs = 0;
   #checking = false;
+  #checks = 0;
 
   /** Expansion of a search in each of some graphs, by their numbers of vectors. */
   expansionIn(vectors: readonly number[]): number {
@@ -40,9 +44,17 @@ export class ExpansionTuner {
     return Math.max(EXPANSION_EACH_MIN, Math.round(this.#expansion / Math.sqrt(Math.max(1, graphs))));
   }
 
-  /** True if what was missed asks for searches so broad that comparing all of a few graphs' vectors is no slower. */
+  /**
+   * True if what was missed asks for searches so broad that comparing all of a few graphs' vectors is no slower, or if
+   * it is not known yet.
+   */
   get isBroad(): boolean {
-    return this.#expansion > EXPANSION_HERE_MAX;
+    return this.#checks < CHECKS_FIRST || this.#expansion > EXPANSION_HERE_MAX;
+  }
+
+  /** True if one of the first checks can begin. */
+  isFirstDue(nowMs: number): boolean {
+    return this.#checks < CHECKS_FIRST && !this.#checking && nowMs >= this.#nextMs;
   }
 
   /** Checks a search, unless another check is under way or not long ago; resolves when it is done. */
@@ -65,6 +77,7 @@ export class ExpansionTuner {
   }
 
   #note({ found, compared }: RecallMeasured): void {
+    this.#checks++;
     const excess = compared - found - (1 - TARGET) * compared;
     const expansion = this.#expansion * Math.exp(STEP * excess);
     this.#expansion = Math.max(EXPANSION_MIN, Math.min(EXPANSION_MAX, expansion));

@@ -34,8 +34,8 @@ const HITS_PER_MEMORY = 4;
 
 /**
  * Share of what a search with a filter may compare up to which others compare all: one graph's vectors. It takes 1 ms,
- * and a search of the graph half of it, but that misses some. Others compare as much as one with a filter once graphs are
- * found to miss many.
+ * and a search of the graph half of it, but that misses some. Others compare as much as one with a filter until it is known
+ * that graphs do not miss many.
  */
 const WITHOUT_FILTER = 3 / 8;
 
@@ -257,11 +257,17 @@ export class UsearchIndex {
       return { hits: inOrder([...hits]).slice(0, count), all };
     }
     const compared = this.#comparesAll() ? await compareAll(search) : undefined;
-    const graphs = compared === undefined ? await searchGraphs(search) : { hits: compared, all: false };
-    if (living.length > 0 && compared === undefined) this.#checkRecall(vector, living, graphs.hits);
-    const all = graphs.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
+    let sealed = compared && { hits: compared, all: false };
+    const isFirstCheck =
+      this.#tuner.isFirstDue(performance.now()) && !this.#isUpTo(this.#alwaysComparedBytes);
+    if (sealed === undefined || isFirstCheck) {
+      const graphs = await searchGraphs(search);
+      if (living.length > 0) this.#checkRecall(vector, living, graphs.hits);
+      sealed ??= graphs;
+    }
+    const all = sealed.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
     const tail = await nearestInTail(chunks, asked);
-    const hits = inOrder([...graphs.hits, ...tail]);
+    const hits = inOrder([...sealed.hits, ...tail]);
     return { hits: all ? hits : hits.slice(0, count), all };
   }
 
@@ -281,7 +287,11 @@ export class UsearchIndex {
       }
       return compare(nearest, hits);
     };
-    this.#tuner.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
+    const note = (checked: RecallMeasured) => {
+      this.#releaseUnused();
+      onChecked(checked);
+    };
+    this.#tuner.check(performance.now(), exactly).then((checked) => checked && note(checked), onTrouble);
   }
 
   #check(vectors: readonly Float32Array[]): void {
@@ -306,8 +316,18 @@ export class UsearchIndex {
 
   /** True if searches without a filter compare the vectors of all segments, and some more, which are in memory for that. */
   #comparesAll({ more = 0 } = {}): boolean {
-    const share = this.#tuner.isBroad ? 1 : WITHOUT_FILTER;
-    return this.#isUpTo(share * this.options.comparedBytesMax, more);
+    const { comparedBytesMax } = this.options;
+    return this.#isUpTo(this.#tuner.isBroad ? comparedBytesMax : this.#alwaysComparedBytes, more);
+  }
+
+  /** Bytes of all segments' vectors up to which these are compared whatever their graphs would miss. */
+  get #alwaysComparedBytes(): number {
+    return WITHOUT_FILTER * this.options.comparedBytesMax;
+  }
+
+  /** Gives the memory back of vectors that searches without a filter compare no more. */
+  #releaseUnused(): void {
+    if (!this.#comparesAll()) for (const segment of this.#segments) segment.releaseCompact();
   }
 
   /** True if the vectors of all segments, and some more, have at most so many bytes, one for each dimension. */
@@ -386,7 +406,7 @@ export class UsearchIndex {
       const place = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
       sealed.isScanned = like?.isScanned ?? false;
       this.#segments = this.#segments.toSpliced(place, base === undefined ? 0 : 1, sealed);
-      if (!this.#comparesAll()) for (const segment of this.#segments) segment.releaseCompact();
+      this.#releaseUnused();
       drop = true;
     } finally {
       this.#tail.thaw({ drop });

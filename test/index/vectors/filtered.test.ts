@@ -179,8 +179,8 @@ describe("a search among some memories", () => {
         return index.bytes;
       };
       const never = await bytesAfter(0, {});
-      expect(await bytesAfter(4_000 * DIMENSIONS, {})).toBe(never);
-      const needed = await bytesAfter(4_000 * DIMENSIONS, { among: among(first) });
+      expect(await bytesAfter(1_500 * DIMENSIONS, {})).toBe(never);
+      const needed = await bytesAfter(1_500 * DIMENSIONS, { among: among(first) });
       expect(needed).toBe(never + 2_000 * DIMENSIONS);
     }
   });
