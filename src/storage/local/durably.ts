@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { MemoryError, messageOf, notWritable, unavailable } from "../../errors.js";
@@ -22,7 +23,7 @@ const CAUSE_TIMEOUT_MS = 1_000;
  * The action must check before it writes: what it wrote before it threw stays written.
  */
 export async function durably<T>(db: Database, action: () => T): Promise<T> {
-  writesOf(db).expectWritable();
+  expectKept(db);
   return inTime(transacted(db, action, { flushes: true }));
 }
 
@@ -37,8 +38,15 @@ export async function settled(db: Database): Promise<void> {
  * throws, it was not committed.
  */
 export async function committed<T>(db: Database, action: () => T): Promise<T> {
-  writesOf(db).expectWritable();
+  expectKept(db);
   return transacted(db, action, { flushes: false });
+}
+
+/** Refuses a write at once that would fail, or that no later start would find. */
+function expectKept(db: Database): void {
+  const writes = writesOf(db);
+  writes.expectWritable();
+  writes.expectFile();
 }
 
 /** Waits for a write. @throws MemoryError `unavailable` if the disk takes too long. */
@@ -117,8 +125,22 @@ export class Writes {
   #failed: { readonly cause: unknown; lookAtMs: number } | undefined;
   #pauseMs = PAUSE_MS;
   #looking: Promise<void> | undefined;
+  /** Number by which the file system knows the open file, whatever its name is by now. */
+  readonly #inode: number | undefined;
 
-  constructor(private readonly folder: string) {}
+  constructor(private readonly path: string) {
+    this.#inode = inodeOf(path);
+  }
+
+  /**
+   * Expects the open file under its name. One that was deleted, or that another has replaced, takes writes as before,
+   * and they are lost when this process ends.
+   *
+   * @throws MemoryError `unavailable`
+   */
+  expectFile(): void {
+    if (inodeOf(this.path) !== this.#inode) throw unavailable("the database's file is gone");
+  }
 
   /** Refuses a write while writes fail. @throws MemoryError `unavailable` at once. */
   expectWritable(): void {
@@ -149,7 +171,7 @@ export class Writes {
 
   async #look(): Promise<void> {
     if (this.#failed === undefined || performance.now() < this.#failed.lookAtMs) return;
-    this.#looking ??= expectRoom(this.folder, ROOM_BYTES)
+    this.#looking ??= expectRoom(dirname(this.path), ROOM_BYTES)
       .then(
         () => undefined,
         (cause) => ({ cause, lookAtMs: performance.now() + PAUSE_MS }),
@@ -166,7 +188,15 @@ export class Writes {
 export function writesOf(db: Database): Writes {
   // LMDB's types lack what a file's databases have in common.
   const { env } = db as unknown as { env: { readonly path: string } };
-  const writes = known.get(env) ?? new Writes(dirname(env.path));
+  const writes = known.get(env) ?? new Writes(env.path);
   known.set(env, writes);
   return writes;
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
-import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { openSystemRecords } from "../../memory/ports/model-version.js";
 import { openNames } from "../../memory/ports/names.js";
@@ -85,7 +85,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
       erasures: new LocalRecords(root, "erasures"),
       exclusive: true,
-      check: () => check(path, meta),
+      check: () => check(meta),
       backUp: snapshots.write,
       close: async () => {
         await snapshots.close();
@@ -131,11 +131,9 @@ function unusable(dataDir: string, error: unknown): MemoryError {
   return failedPrecondition(`DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}`, { cause: error });
 }
 
-async function check(path: string, meta: Meta): Promise<void> {
-  // Without its file the open database would go on, and be lost at the next start.
-  await stat(path).catch((error) => {
-    throw unavailable("the database's file is gone", error);
-  });
+async function check(meta: Meta): Promise<void> {
+  const writes = writesOf(meta);
+  writes.expectFile();
   reading(() => meta.get("format"));
-  await writesOf(meta).check();
+  await writes.check();
 }
