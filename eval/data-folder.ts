@@ -12,7 +12,7 @@ export interface Found {
   readonly name: string;
 }
 
-/** A folder of evaluation data, described in docs/quality.md. */
+/** A folder of evaluation data, described in eval/README.md. */
 export class DataFolder {
   constructor(
     readonly path: string,
@@ -27,7 +27,7 @@ export class DataFolder {
   list(): Found[] {
     const found = [...this.#retrieval(), ...this.#pairs("sts"), ...this.#pairs("pairs")];
     if (found.length > 0) return found;
-    throw new Error(`${this.path} has no evaluation data of the ${this.side} side: see docs/quality.md`);
+    throw new Error(`${this.path} has no evaluation data of the ${this.side} side: see eval/README.md`);
   }
 
   retrieval(name: string): RetrievalSet {

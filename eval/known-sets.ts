@@ -41,9 +41,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 const OTHERS = "Others";
 
-/** Group that the page breaks down by the category of the query. */
-export const MEMORY_GROUP = Object.keys(GROUPS)[0] as string;
-
 /** Lists the groups that have one of these sets, each with its sets, in the page's order. */
 export function grouped(names: readonly string[]): (readonly [group: string, names: string[]])[] {
   const known = Object.values(GROUPS).flat();

@@ -36,7 +36,7 @@ export const USAGE = `npm run eval -- quality --data FOLDER [--models ${MODELS.j
                  [--sets locomo,stsb-test] [--side dev|heldout] [--quick | --full] [--onto eval/.runs/RUN.json]
 npm run eval -- quality --page      only writes docs/quality.md again, from eval/results.json
 
-The data may be named by EVAL_DATA, the models' folder by MODELS_DIR. docs/quality.md says what is in the data.`;
+The data may be named by EVAL_DATA, the models' folder by MODELS_DIR. eval/README.md says what is in the data.`;
 
 /**
  * Reads the options.

@@ -10,8 +10,6 @@ const METRICS: Partial<Record<Metric, string>> = {
   sessionAny10: "any, R@10",
   sessionAll: "all, R@5",
   sessionAll10: "all, R@10",
-  hit5: "hit@5",
-  hit10: "hit@10",
 };
 
 /** Metric that most products publish: its interval is shown. */
@@ -32,7 +30,7 @@ export function comparisonIn({ version, side, queriesMax, systems, ...results }:
   return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), ...shown };
 }
 
-/** Shows how often the sessions and the turns that answer are found. */
+/** Shows how often the sessions that answer are found. */
 export function comparedPage(results: Results): string {
   const { retrieval, pooled } = results;
   const rows = Object.entries(BENCHMARKS).flatMap(([set, name]) => [

@@ -1,11 +1,9 @@
 import { table } from "../bench/compare/table.js";
 import { count, difference, isKnown, percent, share } from "./format.js";
-import { grouped, MEMORY_GROUP } from "./known-sets.js";
+import { grouped } from "./known-sets.js";
 import { hybridOf, isHybrid } from "./options.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
 
-/** Least number of questions of a category that is shown. */
-const CATEGORY_QUERIES_MIN = 30;
 /** Share of the right or wrong rows that a floor must leave out for its set to be shown. */
 const LEFT_OUT_MIN = 0.05;
 
@@ -27,11 +25,9 @@ export function meansPage(results: Results): string {
   return table(head, rows);
 }
 
-/** Shows nDCG@10 of each set and system, and how often the first system has a right row among its first five. */
+/** Shows nDCG@10 of each set for the first model and BM25, and how often the first system has a right row among its first five. */
 export function setsPage(results: Results): string {
-  const [model] = modelsOf(results);
-  // Other models only with words, as they are compared with the first system.
-  const ids = Object.keys(results.systems).filter((id) => isHybrid(id) || [model, "bm25"].includes(id));
+  const ids = firstModelAndBm25(results);
   const [first = ""] = ids;
   const head = ["Set", "Queries", "Memories", ...ids.map((id) => nameOf(results, id)), "hit@5"];
   const rows = inGroups(results).map(([set, { queries, rows, systems, differences }]) => [
@@ -45,23 +41,6 @@ export function setsPage(results: Results): string {
     share(systems[first]?.metrics.hit5?.value),
   ]);
   return table(head, rows);
-}
-
-/** Shows nDCG@10 of the first model and of BM25 by the kind of question. */
-export function categoriesPage(results: Results): string {
-  const ids = firstModelAndBm25(results);
-  const memory = grouped(Object.keys(results.retrieval)).find(([group]) => group === MEMORY_GROUP)?.[1] ?? [];
-  const rows = memory.flatMap((set) =>
-    Object.entries(results.retrieval[set]?.categories ?? {})
-      .filter(([, { queries }]) => queries >= CATEGORY_QUERIES_MIN)
-      .map(([category, { queries, systems }]) => [
-        set,
-        category,
-        String(queries),
-        ...ids.map((id) => share(systems[id]?.ndcg10.value)),
-      ]),
-  );
-  return table(["Set", "Category", "Queries", ...ids.map((id) => nameOf(results, id))], rows);
 }
 
 /** Shows how often the best row scores above 0.80, and how often it is then a right one. */

@@ -3,7 +3,6 @@ import { isHybrid } from "./options.js";
 import { comparedPage } from "./page-compared.js";
 import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
 import {
-  categoriesPage,
   floorsPage,
   languagesPage,
   meansPage,
@@ -21,7 +20,6 @@ export const QUALITY: Sections = {
   run: runPage,
   means: meansPage,
   sets: setsPage,
-  categories: categoriesPage,
   similarity: similarityPage,
   above: abovePage,
   bands: bandsPage,

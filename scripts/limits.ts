@@ -1,4 +1,3 @@
-import { table } from "../bench/compare/table.js";
 import { KEYS_MAX, SESSIONS_MAX } from "../src/accounts/account.js";
 import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/changes.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
@@ -49,14 +48,11 @@ import { FILES_MAX } from "../src/server/portal/portal.js";
 import { HEALTH_WATCHES_MAX } from "../src/server/rpc/health.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../src/server/rpc/service.js";
 
-type Row = readonly [what: string, limit: string, beyond: string];
+type Row = readonly [what: string, limit: string, beyond?: string];
 
 const BEGIN = "<!-- `npm run generate` writes: limits -->";
 const END = "<!-- End of limits. -->";
 
-const INVALID = "400 `invalid_argument`";
-const PRECONDITION = "400 `failed_precondition`";
-const exhausted = (reason: string) => `429 \`${reason}\``;
 const bytes = (n: number) => `${count(n)} bytes`;
 const rateOf = ({ perSecond, burst }: Rate) => `${count(perSecond)} a second, ${count(burst)} at once`;
 const seconds = (ms: number) => `${ms / 1000} s`;
@@ -69,140 +65,118 @@ const { watch, export: exported } = STREAM_LIMITS;
 
 /** Fields of requests. */
 const REQUESTS: readonly Row[] = [
-  ["`text`, `query`", bytes(TEXT_BYTES_MAX), INVALID],
-  ["`namespace`, `prefix`", bytes(NAMESPACE_BYTES_MAX), INVALID],
-  ["`metadata`", `${bytes(METADATA_BYTES_MAX)} as JSON, ${METADATA_DEPTH_MAX} levels`, INVALID],
-  ["`external_id`", bytes(EXTERNAL_ID_BYTES_MAX), INVALID],
-  ["`supersedes`", `${SUPERSEDES_MAX} ids`, INVALID],
-  ["`memories` of a batch", count(BATCH_MAX), INVALID],
-  ["`ids`", count(IDS_MAX), INVALID],
-  ["`top_k`", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`, INVALID],
-  ["`queries`; `also_in`", `${QUERIES_MAX}; ${ALSO_IN_MAX}`, INVALID],
-  ["`neighbors` on each side of a result", count(NEIGHBORS_MAX), INVALID],
-  ["Texts and metadata of a recall's answer", bytes(RECALL_BYTES_MAX), "It ends, and is `shortened`"],
-  ["`page_size`", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`, INVALID],
-  ["`filter`", `${bytes(FILTER_BYTES_MAX)} as JSON`, INVALID],
-  ["Levels of a filter: itself, and each `$and`, `$or` and `$not`", count(FILTER_DEPTH_MAX), INVALID],
-  ["Tests of a filter, which are operators with a value", count(FILTER_CLAUSES_MAX), INVALID],
-  ["Values of a `$in` or `$nin`, filters of a `$and` or `$or`", count(FILTER_LIST_MAX), INVALID],
-  ["String that a filter compares a field with", bytes(FILTER_STRING_BYTES_MAX), INVALID],
-  [`Path of a filter, of at most ${METADATA_DEPTH_MAX} keys`, bytes(FILTER_PATH_BYTES_MAX), INVALID],
+  ["`text`, `query`", bytes(TEXT_BYTES_MAX)],
+  ["`namespace`, `prefix`", bytes(NAMESPACE_BYTES_MAX)],
+  ["`metadata`", `${bytes(METADATA_BYTES_MAX)} as JSON, ${METADATA_DEPTH_MAX} levels`],
+  ["`external_id`", bytes(EXTERNAL_ID_BYTES_MAX)],
+  ["`supersedes`", `${SUPERSEDES_MAX} ids`],
+  ["`memories` of a batch", count(BATCH_MAX)],
+  ["`ids`", count(IDS_MAX)],
+  ["`top_k`", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`],
+  ["`queries`", count(QUERIES_MAX)],
+  ["`also_in`", count(ALSO_IN_MAX)],
+  ["`neighbors` on each side of a result", count(NEIGHBORS_MAX)],
+  ["Texts and metadata of a recall's answer", bytes(RECALL_BYTES_MAX), "it ends, and is `shortened`"],
+  ["`page_size`", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
+  ["`filter`", `${bytes(FILTER_BYTES_MAX)} as JSON`],
+  ["Levels of a filter: itself, and each `$and`, `$or` and `$not`", count(FILTER_DEPTH_MAX)],
+  ["Tests of a filter, which are operators with a value", count(FILTER_CLAUSES_MAX)],
+  ["Values of a `$in` or `$nin`, filters of a `$and` or `$or`", count(FILTER_LIST_MAX)],
+  ["String that a filter compares a field with", bytes(FILTER_STRING_BYTES_MAX)],
+  [`Path of a filter, of at most ${METADATA_DEPTH_MAX} keys`, bytes(FILTER_PATH_BYTES_MAX)],
   [
     "`Idempotency-Key`",
     `${IDEMPOTENCY_KEY_CHARS_MAX} characters, kept for ${IDEMPOTENCY_TTL_MS / 3_600_000} hours`,
-    INVALID,
   ],
-  ["`email`", bytes(EMAIL_BYTES_MAX), INVALID],
-  ["`name` of a key", bytes(KEY_NAME_BYTES_MAX), INVALID],
-  ["`grace_seconds`", count(GRACE_SECONDS_MAX), INVALID],
-  ["Body", bytes(BODY_BYTES_MAX), "413 `BODY_TOO_LARGE`; at RPC paths 429"],
-  ["Body of a batch", bytes(BATCH_BODY_BYTES_MAX), "The same"],
-  [
-    "Chunks of a body, or frames of HTTP/2",
-    `${count(CHUNKS_MAX)}, and 1 more for ${CHUNK_BYTES_MIN} bytes`,
-    INVALID,
-  ],
+  ["`email`", bytes(EMAIL_BYTES_MAX)],
+  ["`name` of a key", bytes(KEY_NAME_BYTES_MAX)],
+  ["`grace_seconds`", count(GRACE_SECONDS_MAX)],
+  ["Body", bytes(BODY_BYTES_MAX), "413 `BODY_TOO_LARGE`, or 429 at RPC paths"],
+  ["Body of a batch", bytes(BATCH_BODY_BYTES_MAX), "the same"],
+  ["Chunks of a body, or frames of HTTP/2", `${count(CHUNKS_MAX)}, and 1 more for ${CHUNK_BYTES_MIN} bytes`],
 ];
 
 /** What an account may use. Rates and running calls are those of the built-in plan. */
 const ACCOUNTS: readonly Row[] = [
-  ["Successful stores and recalls (`FREE_CALLS`)", count(calls), exhausted("QUOTA_EXHAUSTED")],
-  ["Calls of a key", `${perSecond} a second, ${burst} at once`, exhausted("KEY_RATE_LIMITED")],
+  ["Successful stores and recalls (`FREE_CALLS`)", count(calls), "`QUOTA_EXHAUSTED`"],
+  ["Calls of a key", `${perSecond} a second, ${burst} at once`, "`KEY_RATE_LIMITED`"],
   [
     "Calls of all keys of an account",
     `${accountTimes * perSecond} a second, ${accountTimes * burst} at once`,
-    exhausted("KEY_RATE_LIMITED"),
+    "`KEY_RATE_LIMITED`",
   ],
-  ["Running calls of a key", count(concurrency), exhausted("CONCURRENCY_LIMITED")],
-  ["Running calls of an account", count(accountTimes * concurrency), exhausted("CONCURRENCY_LIMITED")],
-  ["Keys of an account", count(KEYS_MAX), `${PRECONDITION}, \`KEYS_LIMIT\``],
-  [
-    "Signed-in browsers of a key; of an account",
-    `${SESSIONS_MAX}; ${ACCOUNT_SESSIONS_MAX}`,
-    "One more ends the oldest",
-  ],
-  ["Open watches of an account", count(watch.perAccount), exhausted("STREAMS_LIMITED")],
-  ["Open exports of an account", count(exported.perAccount), exhausted("STREAMS_LIMITED")],
-  [
-    "Sign-ups of an address in an hour (`SIGNUPS_PER_HOUR`)",
-    count(config.signupsPerHour),
-    exhausted("RATE_LIMITED"),
-  ],
+  ["Running calls of a key", count(concurrency), "`CONCURRENCY_LIMITED`"],
+  ["Running calls of an account", count(accountTimes * concurrency), "`CONCURRENCY_LIMITED`"],
+  ["Keys of an account", count(KEYS_MAX), "400 `KEYS_LIMIT`"],
+  ["Signed-in browsers of a key", count(SESSIONS_MAX), "one more ends the oldest"],
+  ["Signed-in browsers of an account", count(ACCOUNT_SESSIONS_MAX), "one more ends the oldest"],
+  ["Open watches of an account", count(watch.perAccount), "`STREAMS_LIMITED`"],
+  ["Open exports of an account", count(exported.perAccount), "`STREAMS_LIMITED`"],
+  ["Sign-ups of an address in an hour (`SIGNUPS_PER_HOUR`)", count(config.signupsPerHour), "`RATE_LIMITED`"],
   ["Time of a call", seconds(CALL_TIMEOUT_MS), "504 `deadline_exceeded`"],
   ["Time of an export", `${EXPORT_MS_MAX / 3_600_000} hour`, "503 `unavailable`"],
 ];
 
 /** What all callers of a process share. */
 const PROCESS: readonly Row[] = [
-  ["Running calls", count(RUNNING_CALLS_MAX), "429 or 503 `CONCURRENCY_LIMITED`"],
-  ["Requests and answers in memory", bytes(MEMORY_BYTES_MAX), "429 or 503 `BODIES_LIMITED`"],
+  ["Running calls", count(RUNNING_CALLS_MAX), "`CONCURRENCY_LIMITED`"],
+  ["Requests and answers in memory", bytes(MEMORY_BYTES_MAX), "`BODIES_LIMITED`"],
   [
     `Those of up to ${bytes(SMALL_BYTES_MAX)}, beside the others`,
     bytes(SMALL_MEMORY_BYTES_MAX),
-    "429 or 503 `BODIES_LIMITED`",
+    "`BODIES_LIMITED`",
   ],
-  ["Open watches; exports", `${watch.all}; ${exported.all}`, "429 or 503 `STREAMS_LIMITED`"],
-  ["Unfinished HTTP/2 calls", count(HTTP2_STREAMS_MAX), "Refused before any work"],
+  ["Open watches", count(watch.all), "`STREAMS_LIMITED`"],
+  ["Open exports", count(exported.all), "`STREAMS_LIMITED`"],
+  ["Unfinished HTTP/2 calls", count(HTTP2_STREAMS_MAX), "they are refused before any work"],
   ["Files of the portal that are being sent", count(FILES_MAX), "503"],
   ["Documents of OAuth clients that are being fetched", count(DOCUMENT_FETCHES_MAX), "429 or 503"],
   ["Open watches of gRPC health", count(HEALTH_WATCHES_MAX), "429 `STREAMS_LIMITED`"],
   ["Lateness of the event loop, smoothed", `${LOOP_DELAY_MS_MAX} ms`, "503 `unavailable`"],
-  [
-    "Sign-ups in an hour (`SIGNUPS_PER_HOUR_TOTAL`)",
-    count(config.signupsPerHourTotal),
-    exhausted("RATE_LIMITED"),
-  ],
+  ["Sign-ups in an hour (`SIGNUPS_PER_HOUR_TOTAL`)", count(config.signupsPerHourTotal), "429 `RATE_LIMITED`"],
 ];
 
 const CONNECTIONS: readonly Row[] = [
-  ["Open connections (`CONNECTIONS_MAX`)", count(port.connectionsMax), "New ones are closed"],
+  ["Open connections (`CONNECTIONS_MAX`)", count(port.connectionsMax), "new ones are closed"],
   [
     "Those of an address, of IPv6 of one /64 (`CONNECTIONS_PER_ADDRESS_MAX`)",
     count(port.connectionsPerAddressMax),
-    "New ones are reset",
+    "new ones are reset",
   ],
-  ["Headers of a request: size", bytes(port.headerBytesMax), "431; on HTTP/2 the call is reset"],
-  ["Headers of a request: number", count(port.headerLinesMax), "431; on HTTP/2 the call is reset"],
-  [
-    "Time to the first bytes, and for the TLS handshake",
-    seconds(port.firstBytesTimeoutMs),
-    "The connection is closed",
-  ],
+  ["Size of a request's headers", bytes(port.headerBytesMax), "431, or on HTTP/2 the call is reset"],
+  ["Number of a request's headers", count(port.headerLinesMax), "431, or on HTTP/2 the call is reset"],
+  ["Time to the first bytes, and for the TLS handshake", seconds(port.firstBytesTimeoutMs)],
   ["Time for a request's headers", seconds(port.headersTimeoutMs), "408, and the connection is closed"],
-  ["Time for a request's body", seconds(port.requestTimeoutMs), "408; on HTTP/2 the call is reset"],
+  ["Time for a request's body", seconds(port.requestTimeoutMs), "408, or on HTTP/2 the call is reset"],
   [
     "Time for which an answer waits to be read",
     seconds(port.answerTimeoutMs),
-    "The connection or the HTTP/2 call is reset",
+    "the connection or the HTTP/2 call is reset",
   ],
-  ["Pipelined requests of an HTTP/1 connection", count(port.pipelinedMax), "The connection is closed"],
-  [
-    "Time between two requests of an HTTP/1 connection",
-    seconds(port.keepAliveTimeoutMs),
-    "The connection is closed",
-  ],
+  ["Pipelined requests of an HTTP/1 connection", count(port.pipelinedMax)],
+  ["Time between two requests of an HTTP/1 connection", seconds(port.keepAliveTimeoutMs)],
   [
     "Time without a byte",
     seconds(port.silenceTimeoutMs),
-    "The connection is closed; an HTTP/2 session with calls is pinged",
+    "the connection is closed, or an HTTP/2 session with calls pinged",
   ],
-  ["Requests without a key of an address", rateOf(KEYLESS_RATE), exhausted("RATE_LIMITED")],
-  ["Probes of an address", rateOf(PROBES_RATE), exhausted("RATE_LIMITED")],
+  ["Requests without a key of an address", rateOf(KEYLESS_RATE), "429 `RATE_LIMITED`"],
+  ["Probes of an address", rateOf(PROBES_RATE), "429 `RATE_LIMITED`"],
   [
     "Messages of streams without a key (reflection) of an address",
     rateOf(STREAMED_RATE),
-    exhausted("RATE_LIMITED"),
+    "429 `RATE_LIMITED`",
   ],
-  ["Refused requests of an address", rateOf(REFUSALS_RATE), "Each further one closes its connection"],
+  ["Refused requests of an address", rateOf(REFUSALS_RATE), "each further one closes its connection"],
   [
     "HTTP/2 calls of an address that are reset",
     rateOf(RESETS_RATE),
-    "The session is ended, and new ones are reset",
+    "the session is ended, and new ones are reset",
   ],
   [
     `HTTP/2 bytes of an address beside bodies and ${bytes(HEADER_BYTES_FREE)} of headers a call`,
     rateOf(OVERHEAD_RATE),
-    "The session is ended, and new ones are reset",
+    "the session is ended, and new ones are reset",
   ],
   [
     "TLS bytes of an address beside twice what they say",
@@ -210,26 +184,42 @@ const CONNECTIONS: readonly Row[] = [
       perSecond: OVERHEAD_RATE.perSecond / RECORD_TIMES,
       burst: OVERHEAD_RATE.burst / RECORD_TIMES,
     }),
-    "The connection is closed, and new ones are",
+    "the connection is closed, and new ones are",
   ],
-  ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "Refused; most clients wait"],
-  ["Those that come at once, with those that are reset", count(port.streamsMax), "Refused before any work"],
-  ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "The client waits"],
+  ["Calls at a time on an HTTP/2 session", count(port.streamsMax), "they are refused; most clients wait"],
+  [
+    "Those that come at once, with those that are reset",
+    count(port.streamsMax),
+    "they are refused before any work",
+  ],
+  ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "the client waits"],
 ];
 
-/** Writes the tables of limits into a page, between its marks. */
+/** The lists of limits by their headings, each after what happens beyond a limit of which nothing else is said. */
+const PARTS: Readonly<Record<string, readonly [beyond: string, rows: readonly Row[]]>> = {
+  "Limits of a request": [
+    "Beyond one, a call is `invalid_argument` (400) if nothing else is said:",
+    REQUESTS,
+  ],
+  "Limits of an account": ["Beyond one, a call is refused, with HTTP 429 if nothing else is said:", ACCOUNTS],
+  "Limits of a process": [
+    "Beyond one, a call is refused, with HTTP 429 if its caller has a large share, else with 503:",
+    PROCESS,
+  ],
+  "Limits of a connection": ["Beyond one, the connection is closed if nothing else is said:", CONNECTIONS],
+};
+
+/** Writes the lists of limits into a page, between its marks. */
 export function withLimits(page: string): string {
   const [before, rest = ""] = page.split(`${BEGIN}\n`);
   const [, after] = rest.split(END);
   if (before === undefined || after === undefined) throw new Error("the page has no place for the limits");
-  const parts = {
-    "Limits of a request": REQUESTS,
-    "Limits of an account": ACCOUNTS,
-    "Limits of a process": PROCESS,
-    "Limits of a connection": CONNECTIONS,
-  };
-  const tables = Object.entries(parts).map(
-    ([title, rows]) => `### ${title}\n\n${table(["What", "Limit", "Beyond it"], rows)}\n`,
+  const lists = Object.entries(PARTS).map(
+    ([title, [beyond, rows]]) => `### ${title}\n\n${beyond}\n\n${rows.map(item).join("")}\n`,
   );
-  return `${before}${BEGIN}\n\n${tables.join("")}${END}${after}`;
+  return `${before}${BEGIN}\n\n${lists.join("")}${END}${after}`;
+}
+
+function item([what, limit, beyond]: Row): string {
+  return `- ${what}: ${limit}${beyond === undefined ? "" : `, then ${beyond}`}\n`;
 }

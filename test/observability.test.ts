@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHARGE_OUTCOMES, PARTS } from "../src/observability/metrics.js";
 import { signUp } from "./support/caller.js";
-import { section } from "./support/documents.js";
+import { items, section } from "./support/documents.js";
 import { groupingsIn, selectorsIn } from "./support/promql.js";
 import { type Scrape, scrape } from "./support/scrape.js";
 import { startServer, type TestServer } from "./support/server.js";
@@ -216,11 +216,11 @@ describe("the metrics and logs in docs/operations.md", () => {
 
   test("tells every step", () => {
     const steps = new Set(found.samples.flatMap(({ labels }) => labels.step ?? []));
-    expect(rowsOf("Step", "What it is").map(([step]) => quoted(step)[0])).toEqual([...steps]);
+    expect(items(section("docs/operations.md", "### Steps")).map(([step]) => step)).toEqual([...steps]);
   });
 
   test("tells what to do about every alert", () => {
-    expect(rowsOf("Alert", "What to do").map(([alert]) => quoted(alert)[0])).toEqual(
+    expect(items(section("docs/operations.md", "## Alerts")).map(([alert]) => alert)).toEqual(
       alerts.map(({ name }) => name),
     );
   });

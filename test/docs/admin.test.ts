@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { commandsOf, lineOf } from "../../src/admin/command-line.js";
 import { adminCommands, EXIT } from "../../src/admin/commands.js";
 
-import { quoted, rows, section, unquoted } from "../support/documents.js";
+import { items, quoted, rows, section, unquoted } from "../support/documents.js";
 
 describe("the commands in docs/operations.md", () => {
   test("lists every command, as the program has it", () => {
@@ -21,7 +21,7 @@ describe("the commands in docs/operations.md", () => {
   });
 
   test("lists every exit code", () => {
-    const codes = rows(section("docs/operations.md", "### For scripts")).map(([code]) => Number(code));
+    const codes = items(section("docs/operations.md", "### For scripts")).map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT));
   });
 });

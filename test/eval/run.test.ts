@@ -167,7 +167,6 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       "run",
       "means",
       "sets",
-      "categories",
       "similarity",
       "above",
       "bands",

@@ -40,6 +40,10 @@ export function rows(text: string): string[][] {
     .map((line) => cells(line).map((cell) => cell.trim()));
 }
 
+/** Returns the items of a list whose subjects are code: the subject, what is in brackets after it, and what follows. */
+export const items = (text: string) =>
+  [...text.matchAll(/^- `([^`]+)`(?: \((.*?)\))?:? (.*)$/gm)].map(([, ...parts]) => parts);
+
 export const unquoted = (cell = "") => cell.replaceAll("`", "");
 /** Lists the texts between backticks. */
 export const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string);
