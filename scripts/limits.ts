@@ -1,3 +1,4 @@
+import { table } from "../bench/compare/table.js";
 import { KEYS_MAX, SESSIONS_MAX } from "../src/accounts/account.js";
 import { ACCOUNT_SESSIONS_MAX } from "../src/accounts/changes.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
@@ -195,7 +196,7 @@ const CONNECTIONS: readonly Row[] = [
   ["Unread body of an HTTP/2 call", bytes(port.unreadStreamBytesMax), "the client waits"],
 ];
 
-/** The lists of limits by their headings, each after what happens beyond a limit of which nothing else is said. */
+/** The tables of limits by their headings, each after what happens beyond a limit of which nothing else is said. */
 const PARTS: Readonly<Record<string, readonly [beyond: string, rows: readonly Row[]]>> = {
   "Limits of a request": [
     "Beyond one, a call is `invalid_argument` (400) if nothing else is said:",
@@ -209,17 +210,17 @@ const PARTS: Readonly<Record<string, readonly [beyond: string, rows: readonly Ro
   "Limits of a connection": ["Beyond one, the connection is closed if nothing else is said:", CONNECTIONS],
 };
 
-/** Writes the lists of limits into a page, between its marks. */
+/** Writes the tables of limits into a page, between its marks. */
 export function withLimits(page: string): string {
   const [before, rest = ""] = page.split(`${BEGIN}\n`);
   const [, after] = rest.split(END);
   if (before === undefined || after === undefined) throw new Error("the page has no place for the limits");
-  const lists = Object.entries(PARTS).map(
-    ([title, [beyond, rows]]) => `### ${title}\n\n${beyond}\n\n${rows.map(item).join("")}\n`,
-  );
-  return `${before}${BEGIN}\n\n${lists.join("")}${END}${after}`;
-}
-
-function item([what, limit, beyond]: Row): string {
-  return `- ${what}: ${limit}${beyond === undefined ? "" : `, then ${beyond}`}\n`;
+  const tables = Object.entries(PARTS).map(([title, [beyond, rows]]) => {
+    const cells = rows.map(([what, limit, then]) => [
+      what,
+      then === undefined ? limit : `${limit}, then ${then}`,
+    ]);
+    return `### ${title}\n\n${beyond}\n\n${table(["What", "Limit"], cells)}\n`;
+  });
+  return `${before}${BEGIN}\n\n${tables.join("")}${END}${after}`;
 }
