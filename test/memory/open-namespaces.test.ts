@@ -12,7 +12,7 @@ function anOpen(i: number, counted: { asked: number; looked: number }, accountId
       counted.looked++;
       return 0;
     },
-    index: { size: 1, rowCounts: { vectors: NO_ROWS, words: NO_ROWS } },
+    index: { size: 1, vectors: { waiting: 0 }, rowCounts: { vectors: NO_ROWS, words: NO_ROWS } },
     own: 100,
     get bytes() {
       counted.asked++;
