@@ -3,6 +3,7 @@ import { unavailable } from "../../src/errors.js";
 import { Idempotency, type IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { store } from "../../src/memory/operations/store.js";
+import { updateMemory } from "../../src/memory/operations/update.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { appendTo, CALLER, memoryOf } from "./domain.js";
@@ -262,5 +263,42 @@ describe("a store with a key that is tried again costs one call, though the firs
     });
     const { stored } = await storeOnce({}, more);
     expect({ left, similar: stored.similar }).toEqual({ left: 0, similar: [] });
+  });
+});
+
+describe("an update with a key, whose first attempt sleeps before it appends, costs one call", () => {
+  it.each([0, 3_600_000])("though a clock that was %i ms ahead wrote the version before", async (aheadMs) => {
+    let charged = 0;
+    let wake: (() => void) | undefined;
+    /** The ports of a process of its own, whose append waits until it is woken. */
+    const portsOf = (sleeps = false): typeof domain.ports => {
+      const { storage } = service;
+      const log = withChanges(storage.log, {
+        append: async (batch) => {
+          if (sleeps) await new Promise<void>((resolve) => (wake = resolve));
+          return storage.log.append(batch);
+        },
+      });
+      const { ports } = service.domain({ log, clock });
+      const change =
+        (sign: number) =>
+        async (_: unknown, calls = 1) => {
+          charged += sign * calls;
+        };
+      const quota = { ...ports.quota, charge: change(1), refund: change(-1) };
+      return { ...ports, quota, idempotency: new Idempotency({ ...storage, clock, exclusive: false }) };
+    };
+    clock.wallAheadMs += aheadMs;
+    const { stored } = await store(portsOf(), { caller: CALLER, namespace: "a", text: "x" });
+    clock.wallAheadMs -= aheadMs;
+    charged = 0;
+    const asked = { caller: CALLER, namespace: "a", id: stored.id, text: "y", idempotencyKey: "key" };
+    const first = updateMemory(portsOf(true), asked);
+    while (wake === undefined) await new Promise((resolve) => setImmediate(resolve));
+    clock.wallAheadMs += OWNER_TIMEOUT_MS;
+    await updateMemory(portsOf(), asked);
+    wake();
+    await first;
+    expect(charged).toBe(1);
   });
 });
