@@ -70,37 +70,37 @@ it.each([
     "a text",
     {},
     "90c1f97dbfc7a5f8b8e1f14d9b99492758d540eeab763f0d2022f986dbaa9af0",
-    ["createdAtMs", "tokens"],
+    ["createdAtMs", "paid", "tokens"],
   ],
   [
     "metadata",
     { metadata: { b: [1.5, null], a: "ä" } },
     "cf71c09e575b8e4975d9b81e9c2daecf339e88305e3a30a5593b47e67e482a30",
-    ["createdAtMs", "tokens"],
+    ["createdAtMs", "paid", "tokens"],
   ],
   [
     "an event time",
     { eventAtMs: 1_700_000_000_000 },
     "067fad4b7f92570ee9b219e500cb77a879c759334379343a7cba197ab3a03c7a",
-    ["createdAtMs", "tokens"],
+    ["createdAtMs", "paid", "tokens"],
   ],
   [
     "an external id and an expiry",
     { externalId: "x", onConflict: "replace", expiry: { ttlMs: 60_000 }, eventAtMs: 5 },
     "d7f4890f364601c3f61ca8c3d049b35ae611d742f532d8b7717796387b243096",
-    ["createdAtMs", "etag", "outcome", "tokens"],
+    ["createdAtMs", "etag", "outcome", "paid", "tokens"],
   ],
   [
     "a floor of similarity",
     { similarAbove: 0.5 },
     "46920e58f7b95d06802506c28701f5784e219971cd465d51e3ea3a8c4f7ac041",
-    ["createdAtMs", "etag", "outcome", "similar", "tokens"],
+    ["createdAtMs", "etag", "outcome", "paid", "similar", "tokens"],
   ],
   [
     "something to do with what is similar",
     { similarAbove: 0.5, onSimilar: "keep" },
     "5c65268c9072f5d223c43fed9d2672a6f4cb7e23227dd4910e22cc5975c049b2",
-    ["createdAtMs", "etag", "outcome", "similar", "tokens"],
+    ["createdAtMs", "etag", "outcome", "paid", "similar", "tokens"],
   ],
 ] as const)("a store of %s has the claim that it always had", async (_, more, request, answer) => {
   expect(await open().store("Ana likes tea", more)).toMatchObject({ key: KEY, request, answer });
@@ -111,13 +111,13 @@ it.each([
     "texts",
     [{ text: "one" }, { text: "two", metadata: { z: 1, a: 2 } }],
     "e8c6749bf4d753c70e893d18f955d0cfeec3a2589e392bd86b84118f7542c9be",
-    ["createdAtMs", "tokens"],
+    ["createdAtMs", "paid", "tokens"],
   ],
   [
     "options and times",
     [{ text: "one", externalId: "x", eventAtMs: 5 }, { text: "two" }],
     "058ad34042f90e832648f73e170714be19863f5e984967b6babb210797687af1",
-    ["createdAtMs", "tokens"],
+    ["createdAtMs", "paid", "tokens"],
   ],
   [
     "one that is kept",
@@ -126,7 +126,7 @@ it.each([
       { text: "two", externalId: "x", onConflict: "keep" },
     ],
     "58ce80858c9220c3d797f0dc97009e2d63b9ee016ac4b27f0b8dc13229edabca",
-    ["createdAtMs", "kept", "tokens"],
+    ["createdAtMs", "kept", "paid", "tokens"],
   ],
 ] as const)("a batch of %s has the claim that it always had", async (_, memories, request, answer) => {
   expect(await open().storeBatch(memories)).toEqual({ key: KEY, request, answer });
@@ -148,7 +148,7 @@ it.each([
   expect(await open().updateMemory(changes)).toEqual({
     key: KEY,
     request,
-    answer: ["createdAtMs", "id", "tokens"],
+    answer: ["createdAtMs", "id", "paid", "tokens"],
   });
 });
 
