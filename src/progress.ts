@@ -39,12 +39,6 @@ export class ProgressLine {
     this.#isOpen = this.screen.isTTY === true && !isLast;
   }
 
-  /** Writes a line that stays, in place of the one that is shown. */
-  say(line: string): void {
-    this.screen.write(`${this.#isOpen ? "\r\x1b[K" : ""}${line}\n`);
-    this.#isOpen = false;
-  }
-
   /** Ends the line, so that other output begins on a new one. */
   end(): void {
     if (this.#isOpen) this.screen.write("\n");
