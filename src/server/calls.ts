@@ -33,10 +33,6 @@ function tokensFor(bytes: number): number {
 /** Factor of a request with a filter, beside what any takes: each value of a filter's lists is in a set as well. */
 const FILTER_TIMES = 7;
 
-function hasFilter(message: Call["message"]): boolean {
-  return message !== undefined && "filter" in message && message.filter !== undefined;
-}
-
 export interface CallsOptions {
   readonly logger: FastifyBaseLogger;
   readonly authenticate: Authenticate;
@@ -150,8 +146,10 @@ export class Calls {
   /** Serves a call's message for as long as its client waits. @throws what that throws, or the reason of its end. */
   async run(call: Call, { descriptor, serve }: Rpc): Promise<Message> {
     const work = () => {
-      if (hasFilter(call.message)) call.holdTimes(FILTER_TIMES);
-      return serve(call.message as never, call) as Promise<Record<string, unknown>>;
+      const { message } = call;
+      if (message !== undefined && "filter" in message && message.filter !== undefined)
+        call.holdTimes(FILTER_TIMES);
+      return serve(message as never, call) as Promise<Record<string, unknown>>;
     };
     const fields = await call.run(work, (late) => {
       if (isFault(late)) this.logFault(call, late);
