@@ -80,13 +80,6 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
-/** JSON that was read. */
-interface Read {
-  readonly value: unknown;
-  /** The first part of the text that the value has lost. */
-  readonly loss: MemoryError | undefined;
-}
-
 interface Reading {
   /** Name of the whole text in errors. */
   readonly what?: string;
@@ -95,14 +88,14 @@ interface Reading {
 }
 
 /**
- * Parses JSON as `JSON.parse` does, and tells what that drops in silence: a key that comes twice in one object, and
- * digits of an integer that no double holds. It goes once over the text without recursion, and yields every millisecond
- * or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
+ * Parses JSON as `JSON.parse` does, and returns the first loss that is silent there: a key that comes twice in one
+ * object, or digits of an integer that no double holds. It goes once over the text without recursion, and yields every
+ * millisecond or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
  *
  * @throws MemoryError `invalid_argument` for what is not JSON, and for a long text with a list or an element that is
  * longer than any may be, or has more values, or is deeper.
  */
-export function* reading(text: string, { what = "body", part = "" }: Reading = {}): Generator<void, Read> {
+export function* reading(text: string, { what = "body", part = "" }: Reading = {}) {
   const scopes: Scope[] = [];
   /** Path of the value that is being read. */
   const pathOfValue = () => {
