@@ -29,11 +29,6 @@ export class DeliveryError extends Error {
   override readonly name = "DeliveryError";
 }
 
-interface Refusal {
-  readonly reason: string;
-  readonly retryAfterMs?: number;
-}
-
 /**
  * Parses the address that gets the changes.
  *
@@ -102,11 +97,11 @@ function pauseAfter(failures: number, { firstPauseMs, pauseMsMax }: Patience): n
   return Math.min(pauseMsMax, firstPauseMs * 2 ** Math.min(failures, 16)) * (0.5 + Math.random() / 2);
 }
 
-/** One attempt. Undefined if it was accepted. @throws DeliveryError if the receiver wants no more. */
+/** One attempt, and why it was not accepted; undefined if it was. @throws DeliveryError if the receiver wants no more. */
 async function post(
   url: string,
   { answerMs, ...request }: { body: string; headers: Record<string, string>; answerMs: number },
-): Promise<Refusal | undefined> {
+) {
   const signal = AbortSignal.timeout(answerMs);
   try {
     // A redirect would turn the POST into a GET, or send what is signed for one receiver to another.

@@ -26,12 +26,6 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const LOCK_MS_MAX = 5_000;
 const LOOK_MS = 20;
 
-interface Target {
-  readonly stream: NodeJS.WritableStream;
-  commit(): Promise<void>;
-  discard(): void;
-}
-
 /**
  * Replaces a file of JSON in one step, on the disk, so that no reader and no crash sees half of it. Only its owner may
  * read it, because keys, and addresses of receivers, are secrets.
@@ -99,7 +93,7 @@ function isStale(lock: string): boolean {
  *
  * @throws UsageError if it cannot be written.
  */
-export function openTarget(file: string): Target {
+export function openTarget(file: string) {
   const target = followLinks(file, `--file ${file}`);
   const old = statSync(file, { throwIfNoEntry: false });
   const isWhole = old === undefined || old.isFile();

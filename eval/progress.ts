@@ -4,7 +4,7 @@ import { barOf, ProgressLine, type Screen } from "../src/progress.js";
 export class Progress {
   readonly #line: ProgressLine;
 
-  constructor(screen: Screen = process.stderr) {
+  constructor(private readonly screen: Screen = process.stderr) {
     this.#line = new ProgressLine(screen, { redrawMs: 200, lineEveryMs: 30_000 });
   }
 
@@ -14,6 +14,7 @@ export class Progress {
 
   /** Writes a line that stays. */
   say(line: string): void {
-    this.#line.say(line);
+    this.#line.end();
+    this.screen.write(`${line}\n`);
   }
 }

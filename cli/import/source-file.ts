@@ -18,17 +18,13 @@ const PIPED_BYTES_MAX = 8_589_934_592;
 const CHUNK_BYTES = 262_144;
 const [LF, CR] = [0x0a, 0x0d];
 
-export interface OpenSource extends Source {
-  close(): Promise<void>;
-}
-
 /**
  * Opens a file of memories; `-` is the standard input. What comes through a pipe is read into a temporary
  * file first, because some formats are read twice.
  *
  * @throws MemoryError `invalid_argument`
  */
-export async function openSource(path: string): Promise<OpenSource> {
+export async function openSource(path: string): Promise<Source & { close(): Promise<void> }> {
   const name = path === "-" ? "the standard input" : path;
   const file = await opened(path, name);
   try {

@@ -98,14 +98,9 @@ export function inOneLine(command: Command): Command {
           .replace(/^error: /, "")
           .trim()
           .replace(/\s*\n/g, " ");
-        const dash = what.startsWith("unknown option")
-          ? "; put -- before a text that begins with a dash"
-          : "";
-        const names: string[] = [];
-        for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
-        write(
-          `recalld: ${what}${command.registeredArguments.length > 0 ? dash : ""}; see ${names.join(" ")} --help\n`,
-        );
+        const isText = what.startsWith("unknown option") && command.registeredArguments.length > 0;
+        const dash = isText ? "; put -- before a text that begins with a dash" : "";
+        write(`recalld: ${what}${dash}; see ${`recalld ${nameOf(command)}`.trim()} --help\n`);
       },
     });
 }

@@ -80,20 +80,14 @@ export async function openModelVersions(
   return { modelVersions, first };
 }
 
-/** Parts of the context that show whether an embedding server is away. */
-interface WatchContext {
-  readonly logger: Pick<Context["logger"], "info" | "error">;
-  readonly readiness: Pick<Context["readiness"], "setAway">;
-  readonly telemetry: {
-    readonly metrics?: { readonly embedServerAvailable: { set(value: number): void } } | undefined;
-  };
-}
-
 /**
  * Follows the embedding servers of remote models. The process is not ready while that of the pinned model is away: of
  * another model, only the namespaces that are still to be moved wait for it.
  */
-export function watchServers({ logger, telemetry, readiness }: WatchContext, present: () => string) {
+export function watchServers(
+  { logger, telemetry, readiness }: Pick<Context, "logger" | "telemetry" | "readiness">,
+  present: () => string,
+) {
   const away = new Set<string>();
   const show = () => {
     // Set at each look, even without a change: another model may have been pinned in between.

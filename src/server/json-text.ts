@@ -80,13 +80,6 @@ export const NESTING_MAX = 64;
 /** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
 const LEVELS_AROUND = 8;
 
-/** JSON that was read. */
-interface Read {
-  readonly value: unknown;
-  /** The first part of the text that the value has lost. */
-  readonly loss: MemoryError | undefined;
-}
-
 interface Reading {
   /** Name of the whole text in errors. */
   readonly what?: string;
@@ -94,22 +87,21 @@ interface Reading {
   readonly part?: string;
 }
 
-/** Place in a text that is being read. */
-interface Place extends Reading {
-  readonly scopes: readonly Scope[];
-}
-
 /**
- * Parses JSON as `JSON.parse` does, and tells what that drops in silence: a key that comes twice in one object, and
- * digits of an integer that no double holds. It goes once over the text without recursion, and yields every millisecond
- * or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
+ * Parses JSON as `JSON.parse` does, and returns the first loss that is silent there: a key that comes twice in one
+ * object, or digits of an integer that no double holds. It goes once over the text without recursion, and yields every
+ * millisecond or so. The elements of a long object's lists are parsed one by one: those of a batch may have megabytes.
  *
  * @throws MemoryError `invalid_argument` for what is not JSON, and for a long text with a list or an element that is
  * longer than any may be, or has more values, or is deeper.
  */
-export function* reading(text: string, { what = "body", part = "" }: Reading = {}): Generator<void, Read> {
+export function* reading(text: string, { what = "body", part = "" }: Reading = {}) {
   const scopes: Scope[] = [];
-  const place = { scopes, what, part };
+  /** Path of the value that is being read. */
+  const pathOfValue = () => {
+    const path = shownPath(scopes.map(({ isObject, key = "", index }) => (isObject ? key : index)));
+    return (path.startsWith(`${part}.`) ? path.slice(part.length + 1) : path) || what;
+  };
   const above = part === "" ? 0 : part.split(".").length;
   const isBound = text.length >= LONG_BYTES;
   const elements: [begin: number, end: number][] = [];
@@ -128,7 +120,10 @@ export function* reading(text: string, { what = "body", part = "" }: Reading = {
       if (!expectsKey || scope === undefined) continue;
       const literal = text.slice(at, end);
       scope.key = literal.includes("\\") ? String(parsed(literal, what)) : literal.slice(1, -1);
-      loss ??= lossOfKey(scope.key, place);
+      scope.keys ??= new Set();
+      const others = scope.keys.size;
+      scope.keys.add(scope.key);
+      if (scope.keys.size === others) loss ??= invalid(pathOfValue(), "is given twice");
       expectsKey = false;
     } else if (char === OBJECT || char === ARRAY) {
       expectsKey = char === OBJECT;
@@ -149,7 +144,7 @@ export function* reading(text: string, { what = "body", part = "" }: Reading = {
       if (isBound && ++(element ?? (scopes[0] as Scope)).commas > COMMAS_MAX)
         throw invalid(element === undefined ? what : field(), TOO_MANY_VALUES);
     } else if (beginsNumber(char) && end - at > SAFE_DIGITS) {
-      loss ??= lossOfNumber(text.slice(at, end), place);
+      loss ??= lossOfNumber(text.slice(at, end), pathOfValue);
     }
   }
   return { value: yield* parsing(text, elements, what), loss };
@@ -205,29 +200,14 @@ export function tooMany(name: string): MemoryError {
   return invalid(shown(name), `has more than ${count(ELEMENTS_MAX)} elements`);
 }
 
-/** Notes the key that was read, and returns the loss of its value before, if there is one. */
-function lossOfKey(key: string, place: Place): MemoryError | undefined {
-  const scope = place.scopes.at(-1) as Scope;
-  scope.keys ??= new Set();
-  const others = scope.keys.size;
-  scope.keys.add(key);
-  return scope.keys.size === others ? invalid(pathOf(place), "is given twice") : undefined;
-}
-
-/** Names the value that is being read by its path. */
-function pathOf({ scopes, what = "", part }: Place): string {
-  const path = shownPath(scopes.map(({ isObject, key = "", index }) => (isObject ? key : index)));
-  return (path.startsWith(`${part}.`) ? path.slice(`${part}.`.length) : path) || what;
-}
-
 /**
  * The loss of an integer that does not come back digit by digit. A fraction is understood to be the nearest double, and
  * a number that is not finite is refused by the domain.
  */
-function lossOfNumber(literal: string, place: Place): MemoryError | undefined {
+function lossOfNumber(literal: string, pathOfValue: () => string): MemoryError | undefined {
   const value = Number(literal);
   if (!Number.isFinite(value) || !/^-?\d+$/.test(literal) || isHeld(literal)) return undefined;
   const back = `would come back as ${value}; send it as a string`;
   const recorded = "has an integer that would come back as another one; send it as a string";
-  return invalid(pathOf(place), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
+  return invalid(pathOfValue(), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
 }

@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import type { Context } from "../../src/compose/context.js";
 import { watchServers } from "../../src/compose/models.js";
 import { Readiness } from "../../src/server/listen/readiness.js";
 
@@ -12,7 +13,7 @@ it("a server that was away when its model was closed counts as away no more", ()
     logger: { info: () => {}, error: () => {} },
     telemetry: { metrics: { embedServerAvailable: { set } } },
   };
-  const servers = watchServers(context, () => present);
+  const servers = watchServers(context as unknown as Context, () => present);
   servers.note("openai:old", new Error("it does not answer"));
   expect(readiness.now()).toBe(false);
   // The database's model is changed because of that, and all namespaces move.

@@ -14,7 +14,7 @@ async function calling(name: string, args: Json) {
     return { id: "mem_1", results: [], namespaces: [] };
   };
   const { content } = await callTool(tool, args, { scope, ask });
-  return { text: content[0].text, asked };
+  return { text: (content[0] as { text: string }).text, asked };
 }
 
 describe("the arguments of a tool", () => {

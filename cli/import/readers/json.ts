@@ -5,7 +5,6 @@ import { parseJson } from "../../../src/parse-json.js";
 
 /** Member of the object that stands for a number; no file can have it by chance. */
 const MARK = `number ${randomUUID()}`;
-const [MINUS, I, N] = [0x2d, 0x49, 0x4e];
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Words that Python's `json.dump` writes for numbers that JSON does not have. */
 const NO_NUMBERS = ["NaN", "Infinity", "-Infinity"];
@@ -60,10 +59,7 @@ export function jsonOf(value: unknown): string {
 }
 
 function literalAt(text: string, at: number, end: number): string {
-  const char = text.charCodeAt(at);
-  if (beginsNumber(char) && text[end - 1] !== "-") return text.slice(at, end);
-  // Each of them begins with a minus, or a letter that no other word of JSON has.
-  if (char !== MINUS && char !== I && char !== N) return "";
+  if (beginsNumber(text.charCodeAt(at)) && text[end - 1] !== "-") return text.slice(at, end);
   return NO_NUMBERS.find((each) => text.startsWith(each, at)) ?? "";
 }
 

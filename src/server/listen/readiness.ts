@@ -4,7 +4,10 @@ import type { FastifyInstance } from "fastify";
 /** Other servers that calls need. */
 type Needed = "database" | "embedding server";
 
-/** State of whether this process should be sent calls; read by `/readyz` and gRPC health. It emits `change`. */
+/**
+ * State of whether this process should be sent calls; read by `/readyz` and gRPC health. It emits `change` when that may
+ * have changed.
+ */
 export class Readiness extends EventEmitter {
   /** False once calls are never answered again unless the process is started again; read by `/livez`. */
   alive = true;
@@ -12,8 +15,6 @@ export class Readiness extends EventEmitter {
   readonly #away = new Set<Needed>();
   /** True once the process is on its way out: it answers what comes, and wants no more of it. */
   withdrawn = false;
-  /** State that the listeners know. */
-  #told = false;
 
   constructor() {
     super();
@@ -28,26 +29,19 @@ export class Readiness extends EventEmitter {
   /** Marks that the first calls have all they need. */
   start(): void {
     this.#started = true;
-    this.#tell();
+    this.emit("change");
   }
 
   /** Notes that another server is away, or back. It may be called at any time, also before `start`. */
   setAway(needed: Needed, away: boolean): void {
     if (away) this.#away.add(needed);
     else this.#away.delete(needed);
-    this.#tell();
+    this.emit("change");
   }
 
   /** Withdraws readiness for good: a database that comes back while the process ends must not restore it. */
   withdraw(): void {
     this.withdrawn = true;
-    this.#tell();
-  }
-
-  #tell(): void {
-    const now = this.now();
-    if (now === this.#told) return;
-    this.#told = now;
     this.emit("change");
   }
 }

@@ -51,11 +51,20 @@ export async function exchange(
 function exchangeModel({ granting, clients }: ExchangeOptions): OAuth2Server.AuthorizationCodeModel {
   const keyId = typeid("key").toString();
   return {
-    ...NO_TOKENS,
     getClient: async (id) => (await clients.isKnown(id)) && { id, grants: GRANTS },
-    getAuthorizationCode: async (code) => {
-      const grant = await findGrant(granting, code);
-      return grant && { ...codeOf(grant), authorizationCode: code };
+    getAuthorizationCode: async (authorizationCode) => {
+      const grant = await findGrant(granting, authorizationCode);
+      if (grant === undefined) return undefined;
+      return {
+        authorizationCode,
+        client: { id: grant.clientId, grants: GRANTS },
+        user: grant,
+        expiresAt: new Date(grant.expiresAtMs),
+        redirectUri: grant.redirectUri,
+        codeChallenge: grant.challenge,
+        codeChallengeMethod: "S256",
+        scope: grant.access === "full" ? [SCOPES.read, SCOPES.write] : [SCOPES.read],
+      };
     },
     revokeAuthorizationCode: ({ user }) => useCode(granting, { ...(user as Grant), keyId }),
     // The key is made where it is saved.
@@ -69,24 +78,8 @@ function exchangeModel({ granting, clients }: ExchangeOptions): OAuth2Server.Aut
       const { refreshToken, refreshTokenExpiresAt, ...rest } = token;
       return { ...rest, accessToken: made.secret, accessTokenExpiresAt, client, user };
     },
+    // These are never asked for. Keys are checked where all keys are.
+    getAccessToken: async () => undefined,
+    saveAuthorizationCode: async () => undefined,
   };
 }
-
-function codeOf(grant: Grant) {
-  const { clientId, redirectUri, challenge, expiresAtMs, access } = grant;
-  return {
-    client: { id: clientId, grants: GRANTS },
-    user: grant,
-    expiresAt: new Date(expiresAtMs),
-    redirectUri,
-    codeChallenge: challenge,
-    codeChallengeMethod: "S256",
-    scope: access === "full" ? [SCOPES.read, SCOPES.write] : [SCOPES.read],
-  };
-}
-
-/** Parts of the library's model that are never asked for. Keys are checked where all keys are. */
-const NO_TOKENS = {
-  getAccessToken: async () => undefined,
-  saveAuthorizationCode: async () => undefined,
-};

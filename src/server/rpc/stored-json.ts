@@ -50,9 +50,10 @@ export function withStoredJson(answer: string): string {
 /** Puts stored JSON into an answer that will be written in Protobuf's binary form, and yields after each. */
 export function* withStoredStructs<M extends Message>(desc: DescMessage, message: M): Generator<void, M> {
   const fields = message as Record<string, unknown>;
+  const ownPackage = desc.file.proto.package;
   for (const { fieldKind, localName, message: inner, number: no, oneof } of desc.fields) {
     // Of the messages that are Google's, such as times, only a Struct has any.
-    if (inner === undefined || (inner.file !== desc.file && inner !== StructSchema)) continue;
+    if (inner === undefined || (inner !== StructSchema && inner.file.proto.package !== ownPackage)) continue;
     const chosen = oneof && (fields[oneof.localName] as { readonly case?: string; readonly value?: unknown });
     const value = chosen === undefined || chosen.case !== localName ? fields[localName] : chosen.value;
     if (value === undefined) continue;

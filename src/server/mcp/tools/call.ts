@@ -1,3 +1,4 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { shown } from "../../../errors.js";
 import { didYouMean } from "../../../suggest.js";
 import {
@@ -11,14 +12,6 @@ import {
 } from "./tool.js";
 import type { Scope } from "./tools.js";
 
-/** Result of a tool's call, as the protocol has it. */
-interface ToolResult {
-  readonly content: [{ readonly type: "text"; readonly text: string }];
-  readonly structuredContent?: Record<string, unknown>;
-  readonly isError?: boolean;
-  readonly [more: string]: unknown;
-}
-
 /**
  * Calls a tool. What goes wrong is a result too, in words that tell a model what to do, because only results
  * reach it.
@@ -27,7 +20,7 @@ export async function callTool(
   tool: Tool,
   args: Json,
   { scope, ask }: { readonly scope: Scope; readonly ask: Ask },
-): Promise<ToolResult> {
+): Promise<CallToolResult> {
   try {
     const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
     checkNames(tool, given);
@@ -64,7 +57,7 @@ function checkNames({ name, input }: Tool, args: Json): void {
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */
-export function refused(refusal: Refusal): ToolResult {
+export function refused(refusal: Refusal): CallToolResult {
   return { content: [{ type: "text", text: errorText(refusal) }], isError: true };
 }
 

@@ -6,16 +6,11 @@ import { type Json, text, texts } from "./tool.js";
 /** Decimals of a score that mean something to a reader. */
 const SCORE_DECIMALS = 3;
 
-/** Neighbors of a result, as the RPC answers them. */
-interface Beside {
-  readonly memories: readonly Json[];
-}
-
 /** Shows a memory of an RPC's answer as a model needs it: without what is empty. What is undefined is not sent. */
 export function shown(memory: Json): Showable {
   const { id, text, score, metadata, created_at, updated_at, namespace } = memory;
   const { event_time, expire_time, superseded_by } = memory;
-  const { before, after } = memory as { before?: Beside; after?: Beside };
+  const { before, after } = memory as { [side in "before" | "after"]?: { memories: Json[] } };
   return {
     id: String(id),
     text: String(text),
