@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 import { listRecentCalls, readShares } from "../src/accounts/calls/read-calls.js";
-import { CallRecorder } from "../src/accounts/calls/record-calls.js";
+import { openCallRecorder } from "../src/accounts/calls/record-calls.js";
 import { hashKey } from "../src/accounts/key.js";
 import { signUp } from "../src/accounts/sign-up.js";
 import { openLocal } from "../src/storage/local/open.js";
@@ -25,7 +25,7 @@ const [{ id: keyId } = { id: "" }] = account.keys;
 
 async function recordAll(max: number): Promise<number> {
   const options = { accounts, names, days: 30, max, onLost: fail, onTrouble: fail };
-  const recorder = new CallRecorder(storage.calls, options);
+  const recorder = openCallRecorder(storage.calls, options);
   const beforeMs = mainThreadMs(process.pid);
   for (let i = 0; i < RECORDS; i++) {
     const call = { ...caller };
@@ -53,7 +53,7 @@ function fail(problem: unknown): void {
 
 const withoutMs = await recordAll(0);
 const withMs = await recordAll(RECORDS);
-const recorder = new CallRecorder(storage.calls, {
+const recorder = openCallRecorder(storage.calls, {
   accounts,
   names,
   days: 30,

@@ -56,7 +56,7 @@ export async function eraseAccount(
   await accounts.remove(accountId);
   // Erases what was stored, counted and consented to meanwhile. No more can follow, because no key can pay for it.
   const stored = await eraseAll();
-  // Calls that still run may add records later: `CallRecorder` removes those with old records.
+  // Calls that still run may add records later: `openCallRecorder` removes those with old records.
   await calls.erase(ofCalls);
   return erased + stored;
 }

@@ -1,5 +1,5 @@
 import { charge, getAccount } from "../accounts/authenticate.js";
-import { CallRecorder } from "../accounts/calls/record-calls.js";
+import { openCallRecorder } from "../accounts/calls/record-calls.js";
 import { openLastUsed } from "../accounts/last-used.js";
 import { openUsageCounter } from "../accounts/usage.js";
 import { isNotWritable } from "../errors.js";
@@ -27,7 +27,7 @@ export function openCounting(context: Context, storage: Storage) {
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
   closers.push(() => usage.close());
-  const calls = new CallRecorder(storage.calls, {
+  const calls = openCallRecorder(storage.calls, {
     accounts,
     names: storage.names,
     days: config.callRecordDays,

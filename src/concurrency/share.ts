@@ -19,15 +19,11 @@ export interface ShareOptions {
  * refused at once.
  */
 export class Share {
-  #used = 0;
+  used = 0;
   /** Units by owner; an owner that holds none is forgotten. */
   readonly #held = new Map<string, number>();
 
   constructor(private readonly options: ShareOptions) {}
-
-  get used(): number {
-    return this.#used;
-  }
 
   get total(): number {
     return this.options.total;
@@ -40,7 +36,7 @@ export class Share {
   /** Takes units if the owner may have them; `max` is a bound of its own, such as that of its plan. */
   tryTake(owner: string, units = 1, max = Number.POSITIVE_INFINITY): boolean {
     const held = this.heldBy(owner) + units;
-    if (held > max || held > (this.options.total - this.#used) / 2) return false;
+    if (held > max || held > (this.options.total - this.used) / 2) return false;
     this.#hold(owner, held, units);
     return true;
   }
@@ -68,7 +64,7 @@ export class Share {
   }
 
   #hold(owner: string, held: number, change: number): void {
-    this.#used += change;
+    this.used += change;
     if (held === 0) this.#held.delete(owner);
     else this.#held.set(owner, held);
   }

@@ -47,7 +47,8 @@ type Result<T> = T extends Transferred<infer V> ? V : T;
  */
 export class WorkerClient<H extends Handlers> {
   #worker: Worker | undefined;
-  #ended: Promise<unknown> = Promise.resolve();
+  /** Resolves when the last thread has ended, which for a stuck one is some time after it is lost. */
+  ended: Promise<unknown> = Promise.resolve();
   /** Pending calls by their ids, the oldest first. */
   readonly #pending = new Map<number, Pending>();
   #calls = 0;
@@ -59,11 +60,6 @@ export class WorkerClient<H extends Handlers> {
   /** Number of calls that have no result yet. */
   get pending(): number {
     return this.#pending.size;
-  }
-
-  /** Resolves when the last thread has ended, which for a stuck one is some time after it is lost. */
-  get ended(): Promise<unknown> {
-    return this.#ended;
   }
 
   /**
@@ -104,7 +100,7 @@ export class WorkerClient<H extends Handlers> {
     worker.on("messageerror", (error) => this.#lose(worker, error));
     worker.on("error", (error) => this.#lose(worker, error));
     worker.on("exit", () => this.#lose(worker, new Error("it ended by itself")));
-    this.#ended = new Promise((resolve) => worker.once("exit", resolve));
+    this.ended = new Promise((resolve) => worker.once("exit", resolve));
     return worker;
   }
 

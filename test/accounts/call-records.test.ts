@@ -14,9 +14,10 @@ import {
   SHARES_MAX,
 } from "../../src/accounts/calls/read-calls.js";
 import {
-  CallRecorder,
+  type CallRecorder,
   type CallRecorderOptions,
   LATE_MS,
+  openCallRecorder,
   WAITING_BYTES_MAX,
   WRITE_MS,
 } from "../../src/accounts/calls/record-calls.js";
@@ -48,7 +49,7 @@ afterAll(async () => {
 
 function aRecorder(given: Partial<CallRecorderOptions> & { calls?: Calls } = {}): CallRecorder {
   const { calls = storage.calls, ...options } = given;
-  const recorder = new CallRecorder(calls, {
+  const recorder = openCallRecorder(calls, {
     accounts: storage.accounts,
     names: storage.names,
     days: 30,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { CallRecorder } from "../../src/accounts/calls/record-calls.js";
+import { openCallRecorder } from "../../src/accounts/calls/record-calls.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { deleteNamespace } from "../../src/memory/operations/delete-namespace.js";
 import { aCall } from "../contract/calls.js";
@@ -21,7 +21,7 @@ it("records of calls in a deleted namespace are erased, also those that another 
   const domain = service.domain();
   await service.write("ana", [aMemory()]);
   const options = { days: 30, max: 100, onLost: () => {}, onTrouble: () => {} };
-  const other = new CallRecorder(calls, { ...options, accounts, names });
+  const other = openCallRecorder(calls, { ...options, accounts, names });
   const { accountId } = CALLER;
   const note = (requestId: string, namespace: string) => {
     const { id: _, ...call } = aCall({ accountId, namespace, requestId, atMs: clock.wallMs(), ms: 0 });
@@ -52,7 +52,7 @@ it("records of calls in a deleted namespace are erased, also those that another 
   expect(await erasures.list({ limit: 9 })).toEqual([]);
   // An export whose client reads slowly ends long after.
   await service.write("bob", [aMemory()]);
-  const longer = new CallRecorder(calls, { ...options, accounts, names });
+  const longer = openCallRecorder(calls, { ...options, accounts, names });
   for (const call of [note("an export", "ana"), note("an export of another one", "bob")])
     longer.note({}, { ...call, ms: 100_000 });
   await longer.close();

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { matchingIn, parseTargets } from "../../src/memory/operations/matching.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { aMemory } from "../contract/samples.js";
@@ -21,7 +22,7 @@ it("memories are compared with the largest filter in slices, between which other
     lastMs = performance.now();
   };
   const timer = setInterval(look, 1);
-  const matching = await matchingIn(some, filter);
+  const matching = await matchingIn(systemClock, some, filter);
   clearInterval(timer);
   look();
   expect(matching.map(({ sequence }) => sequence)).toEqual([6]);

@@ -150,7 +150,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 488,
+    seed: 1161,
     changes: [
       [
         "memory/versions/current-version.ts",

@@ -20,7 +20,7 @@ const REST = "";
 
 export interface ReadPorts {
   readonly accounts: Accounts;
-  readonly calls: Pick<CallRecorder, "list" | "limits">;
+  readonly calls: Pick<CallRecorder, "list" | "max" | "sinceMs">;
 }
 
 /** Choice of records. Those of its fields that are given must all fit a record. */
@@ -58,10 +58,13 @@ export async function listRecentCalls(
     return { calls: [], nextPageToken: "", sinceMs: sinceMs(account, calls) };
   }
   const chosen = { ...filter, keyId };
-  const max = isFilter(chosen) ? CALLS_SEARCHED_MAX : size + 1;
   const found: CallRecord[] = [];
   let looked: string | undefined;
-  for await (const { page, rest } of pagesOf(calls, { accountId: account.id, before, max })) {
+  for await (const { page, rest } of pagesOf(calls, {
+    accountId: account.id,
+    before,
+    max: CALLS_SEARCHED_MAX,
+  })) {
     found.push(...page.filter((call) => fits(call, chosen)));
     looked = rest;
     if (found.length > size) break;
@@ -73,11 +76,6 @@ export async function listRecentCalls(
     nextPageToken: (found.length > size ? shown.at(-1)?.id : looked) ?? "",
     sinceMs: sinceMs(account, calls),
   };
-}
-
-/** True if a filter may leave calls out. */
-function isFilter(filter: CallsFilter): boolean {
-  return Object.values(filter).some((value) => value !== undefined && value !== false);
 }
 
 function fits(call: CallRecord, { errorsOnly = false, ...filter }: CallsFilter): boolean {
@@ -120,13 +118,12 @@ export interface Share extends Counts {
  * share and that of its namespace. Keys are named by their ids; those that are gone are in the rest.
  */
 export async function readShares(calls: ReadPorts["calls"], account: Account, caller: Caller) {
-  const { max } = calls.limits;
   const living = new Set(account.keys.map(({ id }) => id));
   const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
   const [keys, namespaces] = [new Map<string, Counts>(), new Map<string, Counts>()];
   let last: CallRecord | undefined;
   let isAll = false;
-  for await (const { page, rest } of pagesOf(calls, { accountId: account.id, max })) {
+  for await (const { page, rest } of pagesOf(calls, { accountId: account.id, max: calls.max })) {
     for (const { keyId, namespace = REST, used } of page) {
       if (used === undefined) continue;
       if (own === undefined || keyId === own) add(keys, living.has(keyId) ? keyId : REST, used);
@@ -139,8 +136,8 @@ export async function readShares(calls: ReadPorts["calls"], account: Account, ca
   return { keys: sharesOf(keys), namespaces: sharesOf(namespaces), sinceMs: oldestMs };
 }
 
-function sinceMs({ createdAtMs }: Account, { limits }: ReadPorts["calls"]): number {
-  return Math.max(createdAtMs, limits.sinceMs);
+function sinceMs({ createdAtMs }: Account, calls: ReadPorts["calls"]): number {
+  return Math.max(createdAtMs, calls.sinceMs());
 }
 
 function ownKeyId({ keys }: Account, { keyHash }: Caller): string | undefined {

@@ -1,9 +1,9 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeidUnboxed } from "typeid-js";
-import { type Background, every, inBackground } from "../../concurrency/every.js";
+import { every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
 import { LOOK_MS, lookingAtAccounts } from "../late-records.js";
-import { type Counts, countsOf, DAY_MS, sum } from "../usage.js";
+import { type Counts, countsOf, DAY_MS, NOTHING, sum } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsPage } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
@@ -29,102 +29,99 @@ export interface CallRecorderOptions {
   onTrouble(error: unknown): void;
 }
 
+export type CallRecorder = ReturnType<typeof openCallRecorder>;
+
 /**
  * Records calls in batches that no call waits for. Reading writes first what this process has, so a caller
  * finds its own calls.
  */
-export class CallRecorder implements Pick<Calls, "list" | "erase"> {
-  #waiting: CallRecord[] = [];
-  #bytes = 0;
-  readonly #used = new WeakMap<object, Counts>();
-  readonly #writing: Background;
-  readonly #endPruning: () => Promise<void>;
+export function openCallRecorder(
+  calls: Calls,
+  { accounts, names, days, max, onLost, onTrouble }: CallRecorderOptions,
+) {
+  let waiting: CallRecord[] = [];
+  let bytesWaiting = 0;
+  const usedBy = new WeakMap<object, Counts>();
 
-  constructor(
-    private readonly calls: Calls,
-    private readonly options: CallRecorderOptions,
-  ) {
-    const { onTrouble } = options;
-    this.#writing = inBackground(() => this.#write(), { everyMs: WRITE_MS, onTrouble });
-    this.#endPruning = every(lookingAtAccounts(calls, this.#prune), { everyMs: LOOK_MS, onTrouble });
-  }
-
-  /** Limits of the record, and the time of the oldest call that may be in it. */
-  get limits(): { readonly max: number; readonly sinceMs: number } {
-    return { max: this.options.max, sinceMs: Date.now() - this.options.days * DAY_MS };
-  }
-
-  /** Counts what a call used; its record, which names the same caller, will have it. */
-  count(caller: object, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
-    const used = this.#used.get(caller);
-    const counts = countsOf(call, tokens);
-    this.#used.set(caller, used === undefined ? counts : sum(used, counts));
-  }
-
-  note(caller: object, call: Omit<CallRecord, "id" | "used">): void {
-    if (this.options.max === 0) return;
-    const bytes = bytesOf(call);
-    if (this.#bytes + bytes > WAITING_BYTES_MAX) {
-      this.options.onLost(1);
-      return;
-    }
-    const used = this.#used.get(caller);
-    this.#waiting.push({ id: typeidUnboxed("call"), ...(used && { used }), ...call });
-    this.#bytes += bytes;
-  }
-
-  async list(page: CallsPage): Promise<CallRecord[]> {
-    await this.#writing.now();
-    return this.calls.list(page);
-  }
-
-  /** Erases records. Calls that still run, and other processes, may add some of the same kind later. */
-  async erase(erasure: CallsErasure): Promise<void> {
-    await this.#writing.now();
-    await this.calls.erase(erasure);
-  }
-
-  async close(): Promise<void> {
-    await this.#endPruning();
-    await this.#writing.close();
-  }
-
-  async #write(): Promise<void> {
-    for (let left = this.#waiting.length; left > 0; left -= WRITE_MANY) {
-      const batch = this.#waiting.slice(0, Math.min(left, WRITE_MANY));
+  const write = async () => {
+    for (let left = waiting.length; left > 0; left -= WRITE_MANY) {
+      const batch = waiting.slice(0, Math.min(left, WRITE_MANY));
       const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < LATE_MS);
-      if (inTime.length > 0) await this.calls.add(await Promise.all(inTime.map(this.#named)));
-      if (inTime.length < batch.length) this.options.onLost(batch.length - inTime.length);
-      this.#waiting = this.#waiting.slice(batch.length);
-      for (const record of batch) this.#bytes -= bytesOf(record);
+      if (inTime.length > 0) await calls.add(await Promise.all(inTime.map(named)));
+      if (inTime.length < batch.length) onLost(batch.length - inTime.length);
+      waiting = waiting.slice(batch.length);
+      for (const record of batch) bytesWaiting -= bytesOf(record);
       // Accounts that call much cannot wait for their turn. The chance needs no count of what was written.
       for (const { accountId } of inTime) {
-        if (Math.random() * EXCESS * this.options.max < 1) await this.#pruneOf(accountId);
+        if (Math.random() * EXCESS * max < 1) await pruneOf(accountId);
       }
     }
-  }
+  };
 
   /**
    * Leaves the namespace out of the record of a long call, such as an export, if it was deleted: the erasure of the
    * records of its calls may have ended before.
    */
-  readonly #named = async (record: CallRecord): Promise<CallRecord> => {
+  const named = async (record: CallRecord): Promise<CallRecord> => {
     const { namespace, ...call } = record;
     if (namespace === undefined || call.ms < LATE_MS) return record;
-    const logId = await this.options.names.find({ accountId: call.accountId, namespace });
+    const logId = await names.find({ accountId: call.accountId, namespace });
     return logId === undefined ? call : record;
   };
 
   /** Removes an account's old records, and all of a closed one: another process added them late. */
-  readonly #prune = async (accountId: string): Promise<void> => {
-    if (!(await this.options.accounts.isClosed(accountId))) await this.#pruneOf(accountId);
-    else await this.calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
+  const prune = async (accountId: string) => {
+    if (!(await accounts.isClosed(accountId))) await pruneOf(accountId);
+    else await calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
   };
 
-  async #pruneOf(accountId: string): Promise<void> {
-    const { max, sinceMs: beforeMs } = this.limits;
-    while (await this.calls.prune({ accountId, beforeMs, max })) await nextIteration();
-  }
+  const pruneOf = async (accountId: string) => {
+    while (await calls.prune({ accountId, beforeMs: sinceMs(), max })) await nextIteration();
+  };
+
+  const sinceMs = () => Date.now() - days * DAY_MS;
+  const writing = inBackground(write, { everyMs: WRITE_MS, onTrouble });
+  const endPruning = every(lookingAtAccounts(calls, prune), { everyMs: LOOK_MS, onTrouble });
+  return {
+    /** Maximum number of an account's records. */
+    max,
+
+    /** Time of the oldest call that may be in the record. */
+    sinceMs,
+
+    /** Counts what a call used; its record, which names the same caller, will have it. */
+    count: (caller: object, { call, tokens }: { call: "store" | "recall"; tokens: number }): void => {
+      usedBy.set(caller, sum(usedBy.get(caller) ?? NOTHING, countsOf(call, tokens)));
+    },
+
+    note: (caller: object, call: Omit<CallRecord, "id" | "used">): void => {
+      if (max === 0) return;
+      const bytes = bytesOf(call);
+      if (bytesWaiting + bytes > WAITING_BYTES_MAX) {
+        onLost(1);
+        return;
+      }
+      const used = usedBy.get(caller);
+      waiting.push({ id: typeidUnboxed("call"), ...(used && { used }), ...call });
+      bytesWaiting += bytes;
+    },
+
+    list: async (page: CallsPage): Promise<CallRecord[]> => {
+      await writing.now();
+      return calls.list(page);
+    },
+
+    /** Erases records. Calls that still run, and other processes, may add some of the same kind later. */
+    erase: async (erasure: CallsErasure): Promise<void> => {
+      await writing.now();
+      await calls.erase(erasure);
+    },
+
+    close: async (): Promise<void> => {
+      await endPruning();
+      await writing.close();
+    },
+  };
 }
 
 /** Approximate bytes of a record in memory: a character takes up to two. */

@@ -116,9 +116,11 @@ const ID_CHARS_MAX = 4_096;
 export function openClientIds(secrets: GrantSecrets) {
   let found: Promise<GrantSecret> | undefined;
   const secret = async () => {
-    // Whoever comes first brings it.
-    const fresh = randomBytes(SECRET_BYTES).toString("base64url");
-    found ??= secrets.findOrInsert({ id: "clients", secret: fresh });
+    // The one that is kept, or this one, which is kept then.
+    found ??= secrets.findOrInsert({
+      id: "clients",
+      secret: randomBytes(SECRET_BYTES).toString("base64url"),
+    });
     const { secret } = await found.catch((error) => {
       found = undefined;
       throw error;

@@ -50,6 +50,8 @@ export async function consent(
   const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
   const { id: accountId, keys } = await managedBy(accounts, caller);
   if (keys.length >= KEYS_MAX) throw tooManyKeys();
+  // What is known of an application: where its document is, or where its codes go.
+  const label = client.host ?? destinationOf(request.redirectUri).host;
   const code = newSecret("code");
   const nowMs = Date.now();
   const grant = {
@@ -57,8 +59,8 @@ export async function consent(
     accountId,
     clientId: client.id,
     ...request,
-    client: clientLabel(client, request),
-    keyName: keyNameOf(client, request),
+    client: label,
+    keyName: keyNameOf(client.name, label),
     access,
     ...namespace,
     keyTtlMs: days * DAY_MS,
@@ -124,16 +126,11 @@ async function endReplayed({ accounts, grants }: GrantingOptions, id: string): P
   await removeKey(accounts, { accountId: grant.accountId, keyId: grant.keyId, force: true });
 }
 
-/** Names an application by what is known of it: where its document is, or where its codes go. */
-function clientLabel({ host }: OAuthClient, { redirectUri }: Pick<Grant, "redirectUri">): string {
-  return host ?? destinationOf(redirectUri).host;
-}
-
-function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): string {
-  const place = ` (${clientLabel(client, request)})`;
-  if (client.name === "") return shortened(place.slice(2, -1), KEY_NAME_BYTES_MAX);
-  const name = shortened(client.name, KEY_NAME_BYTES_MAX - Math.min(Buffer.byteLength(place), 40));
-  return shortened(`${name}${place}`, KEY_NAME_BYTES_MAX);
+function keyNameOf(name: string, label: string): string {
+  if (name === "") return shortened(label, KEY_NAME_BYTES_MAX);
+  const place = ` (${label})`;
+  const cut = shortened(name, KEY_NAME_BYTES_MAX - Math.min(Buffer.byteLength(place), 40));
+  return shortened(`${cut}${place}`, KEY_NAME_BYTES_MAX);
 }
 
 /** Cuts a text to a number of bytes, between characters. */

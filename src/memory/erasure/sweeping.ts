@@ -122,7 +122,7 @@ export async function discardOrphans({
   log,
   namespaces,
   stopping,
-}: Pick<ErasurePorts, "indexes" | "log" | "namespaces" | "stopping">): Promise<void> {
+}: StoredFilesPorts): Promise<void> {
   const logs = new WorkInLogs(stopping);
   for (const logId of await indexes.stored()) {
     await logs.run(logId, async () => {

@@ -1,15 +1,14 @@
 import { unavailable } from "../../errors.js";
 import type { ModelVersions } from "../models/model-versions.js";
-import type { Entry, Lost, Sequenced, Stored } from "../ports/log.js";
+import type { Entry, Stored } from "../ports/log.js";
 import { type ModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
-import type { SharedStep, StepTimer } from "../ports/step-timer.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { completeEnd } from "./living-log.js";
 import { type Open, OpenNamespaces } from "./open-namespaces.js";
-import { LogEndedError, Replica, tooLarge } from "./replica.js";
+import { LogEndedError, Replica, type ReplicaOptions, tooLarge } from "./replica.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
@@ -20,19 +19,13 @@ const BUILDING_SHARE = 1.5;
 const TOUCH_MS = 600_000;
 
 export interface NamespacesOptions
-  extends Pick<DomainPorts, "log" | "names" | "secondaryIndexes" | "erasures" | "indexes" | "clock"> {
+  extends Omit<ReplicaOptions, "buildingBytesMax">,
+    Pick<DomainPorts, "names" | "erasures"> {
   readonly modelVersions: ModelVersions;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
   readonly exclusive?: boolean | undefined;
-  readonly timer?: StepTimer<SharedStep> | undefined;
-  /** See `ReplicaOptions`. */
-  onCaughtUp?: ((entries: number) => void) | undefined;
-  /** Called with failures of work that no call waits for; it is tried again when it is next due. */
-  onTrouble?(error: unknown): void;
-  /** Called for entries that are missing or unreadable. */
-  onLost?(logId: string, lost: Sequenced<Lost>): void;
 }
 
 /** Entries to append together. */

@@ -1,5 +1,5 @@
 import type { RowCounts } from "../ports/index.js";
-import type { Scope } from "../ports/names.js";
+import { type Scope, scopeId } from "../ports/names.js";
 import type { Appender } from "./appender.js";
 import type { Replica } from "./replica.js";
 
@@ -57,7 +57,7 @@ export class OpenNamespaces {
   }
 
   get(scope: Scope): Open | undefined {
-    return this.#open.get(keyOf(scope));
+    return this.#open.get(scopeId(scope));
   }
 
   /** Finds a namespace, and marks it as the one used last. */
@@ -69,14 +69,14 @@ export class OpenNamespaces {
 
   /** Adds a namespace as the one used last. */
   add(open: Open): void {
-    const key = keyOf(open.scope);
+    const key = scopeId(open.scope);
     this.#open.delete(key);
     this.#open.set(key, open);
   }
 
   /** Removes a namespace, and closes it once no call uses it. */
   letGo(open: Open): void {
-    const key = keyOf(open.scope);
+    const key = scopeId(open.scope);
     if (this.#open.get(key) === open) this.#open.delete(key);
     this.#note(open, 0);
     this.#bytesOf.delete(open);
@@ -167,9 +167,4 @@ export class OpenNamespaces {
     }
     return byAccount;
   }
-}
-
-/** Makes a map key of a scope. Account ids contain no space, so no two scopes share a key. */
-function keyOf({ accountId, namespace }: Scope): string {
-  return `${accountId} ${namespace}`;
 }

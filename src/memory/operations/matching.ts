@@ -1,4 +1,5 @@
-import { TimeSlice } from "../../concurrency/time-slices.js";
+import type { Clock } from "../../concurrency/clock.js";
+import { mapInTimeSlices } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
 import { ALWAYS, type Filter } from "../ports/condition.js";
 import type { Projected, Sequenced, Sequences } from "../ports/log.js";
@@ -72,21 +73,17 @@ export async function readMatching(
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
   for await (const some of fetchShown(ports, { ...showing, what: "text" })) {
-    all.push(...(await matchingIn(some, filter)));
+    all.push(...(await matchingIn(ports.clock, some, filter)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);
 }
 
 /** Leaves out memories that do not match. Other work runs in between: the largest filter takes milliseconds for each. */
 export async function matchingIn<E extends Projected["text"]>(
+  clock: Clock,
   some: readonly Sequenced<E>[],
   { condition }: Filter,
 ): Promise<Sequenced<E>[]> {
-  const timeSlice = new TimeSlice();
-  const matching: Sequenced<E>[] = [];
-  for (const each of some) {
-    await timeSlice.endIfOver();
-    if (matches(condition, each.entry)) matching.push(each);
-  }
-  return matching;
+  const isMatching = await mapInTimeSlices(some, clock, ({ entry }) => matches(condition, entry));
+  return some.filter((_, i) => isMatching[i]);
 }

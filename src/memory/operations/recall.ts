@@ -66,7 +66,7 @@ export interface RecallRequest extends PaidRequest, QuestionFields {
 export async function recall(ports: Ports, request: RecallRequest) {
   const { caller, timer = NO_TIMINGS } = request;
   const asked = parse(ports, request);
-  const { texts, scopes, likeId, topK, maxTokens, neighbors } = asked;
+  const { texts, scopes, likeId } = asked;
   // All of them before anything else: what the caller may not read leaves no trace.
   for (const { namespace } of scopes) {
     await authorize(ports.quota, caller, { writes: false, namespace });
@@ -98,11 +98,7 @@ export async function recall(ports: Ports, request: RecallRequest) {
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
     const { results: fit, omitted } = fitting(found, asked);
-    // A plain answer always has room.
-    const isBounded = maxTokens !== undefined || neighbors !== undefined || topK > TOP_K_MAX;
-    const filled = isBounded
-      ? await fill(ports, fit, { asked, logs, signal })
-      : { results: fit, shortened: undefined };
+    const filled = await fill(ports, fit, { asked, logs, signal });
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
     const considered = fit.length > 0 ? undefined : consideredIn(logs, asked);

@@ -2,7 +2,7 @@ import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Replica } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import type { Similar } from "../ports/claims.js";
-import type { Log, Sequenced, Stored } from "../ports/log.js";
+import type { Sequenced, Stored } from "../ports/log.js";
 import type { CallStep, StepTimer } from "../ports/step-timer.js";
 import { vectorsOf } from "../ports/windows.js";
 import { likeness, scoreOf } from "../search/score.js";
@@ -22,7 +22,6 @@ const HELD_MAX = 64;
 const READ_MAX = 64;
 
 interface SimilarTo {
-  readonly log: Log;
   /** The memory that is about to be stored. */
   readonly memory: Stored;
   /** Lowest score of a similar memory. */
@@ -109,9 +108,9 @@ export class SimilarMemories {
       return;
     }
     // The search has released the vectors.
-    const { logId } = this.replica;
+    const { logId, options } = this.replica;
     const scores = new Map(near.map(({ sequence, score }) => [sequence, score]));
-    for await (const some of fetchAll(this.to.log, { logId, sequences: [...scores.keys()], what: "all" }))
+    for await (const some of fetchAll(options.log, { logId, sequences: [...scores.keys()], what: "all" }))
       for (const each of some) await this.#take(each, scores.get(each.sequence));
   }
 

@@ -50,7 +50,7 @@ export async function storeBatch(
       const ids = memoryIdsLike(id, memories.length);
       const taken = new Set<string>();
       return memories.map((memory, i) => {
-        const { look, ...item } = storeItem(ports, ids[i] as string, memory);
+        const { look, ...item } = storeItem(ids[i] as string, memory);
         const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
         if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;

@@ -113,7 +113,6 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
 
 /** Makes what is written for a memory to store; `id` is that of the operation. */
 export function storeItem(
-  ports: Ports,
   id: string,
   { text, metadata, eventAtMs, storeOptions }: ParsedMemory,
 ): Item<Answered> {
@@ -157,7 +156,7 @@ export function storeItem(
       };
       if (above !== undefined) {
         const decides = onSimilar !== "store";
-        const to = { log: ports.log, memory, above, decides, except: supersedes, timer, signal };
+        const to = { memory, above, decides, except: supersedes, timer, signal };
         similar = new SimilarMemories(replica, to);
         await similar.search();
       }

@@ -30,7 +30,7 @@ export async function store(
     request,
     scope,
     creates: true,
-    itemsFor: (id) => [storeItem(ports, id, memory)],
+    itemsFor: (id) => [storeItem(id, memory)],
     keyed: {
       content: () => [
         text,

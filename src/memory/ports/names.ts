@@ -28,7 +28,7 @@ export type Names = ReturnType<typeof openNames>;
 
 /** @param names records that have an index of their logs */
 export function openNames(names: Records<NameRecord>) {
-  const find = async (scope: Scope) => (await names.find(idOf(scope)))?.logId;
+  const find = async (scope: Scope) => (await names.find(scopeId(scope)))?.logId;
   return {
     /** Finds the living log of a namespace; undefined if it does not exist. */
     find,
@@ -42,16 +42,16 @@ export function openNames(names: Records<NameRecord>) {
       const found = await find(scope);
       if (found !== undefined) return found;
       const logId = inModelVersion(randomBytes(10).toString("hex"), modelVersion);
-      return (await names.findOrInsert({ id: idOf(scope), logId })).logId;
+      return (await names.findOrInsert({ id: scopeId(scope), logId })).logId;
     },
 
     /** Points a name to another log, if it still points to the given one. */
     rename: async (scope: Scope, { from, to }: { from: string; to: string }): Promise<void> => {
-      await names.update({ id: idOf(scope), logId: from }, { logId: to });
+      await names.update({ id: scopeId(scope), logId: from }, { logId: to });
     },
 
     /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
-    retire: (scope: Scope, logId: string): Promise<void> => names.remove({ id: idOf(scope), logId }),
+    retire: (scope: Scope, logId: string): Promise<void> => names.remove({ id: scopeId(scope), logId }),
 
     /** Finds the namespace whose name points to a log. */
     scopeOf: async (logId: string): Promise<Scope | undefined> => {
@@ -65,14 +65,14 @@ export function openNames(names: Records<NameRecord>) {
      * if no more follow.
      */
     list: async ({ accountId, prefix = "", after, limit }: Listed): Promise<(Named | LostName)[]> => {
-      const beginning = accountId && idOf({ accountId, namespace: prefix });
-      const found = await names.list({ limit, after: after && idOf(after), prefix: beginning });
+      const beginning = accountId && scopeId({ accountId, namespace: prefix });
+      const found = await names.list({ limit, after: after && scopeId(after), prefix: beginning });
       return found.map(({ id, ...name }) => ({ scope: scopeIn(id), ...name }));
     },
 
     /** Records that a namespace was in use at this time, if it exists: a hint for the next start, so losing some is fine. */
     touch: async (scope: Scope, usedAtMs: number): Promise<void> => {
-      await names.update({ id: idOf(scope) }, { usedAtMs });
+      await names.update({ id: scopeId(scope) }, { usedAtMs });
     },
     /** Lists the most recently used namespaces, newest first; the rest in any order. */
     recent: async (limit: number): Promise<Scope[]> =>
@@ -109,8 +109,8 @@ export function expectWhole(names: readonly (Named | LostName)[]): readonly Name
   return names as readonly Named[];
 }
 
-/** Makes a namespace's id: `<account>:<namespace>`; account ids have no colon. */
-function idOf({ accountId, namespace }: Scope): string {
+/** Makes a namespace's id: `<account>:<namespace>`; account ids have no colon, so no two share one. */
+export function scopeId({ accountId, namespace }: Scope): string {
   return `${accountId}:${namespace}`;
 }
 

@@ -28,7 +28,7 @@ const SAME_TEXT = 1 - 1e-6;
 
 /** Parses the lowest score of memories: 0–1; undefined if any will do. 1 leaves the same text. */
 export function parseLowestScore(field: string, value: number | undefined): number | undefined {
-  const floor = atLeast(field, value, 1);
+  const floor = withinMax(field, value, 1);
   return floor === undefined ? undefined : Math.min(floor, SAME_TEXT);
 }
 
@@ -37,10 +37,10 @@ export function parseMinFit(value: number | undefined, mode: "cosine" | "hybrid"
   if (value !== undefined && mode !== "hybrid") {
     throw invalid("min_fit", "needs the mode HYBRID; with COSINE there is min_score");
   }
-  return atLeast("min_fit", value, FIT_MAX);
+  return withinMax("min_fit", value, FIT_MAX);
 }
 
-function atLeast(field: string, value: number | undefined, max: number): number | undefined {
+function withinMax(field: string, value: number | undefined, max: number): number | undefined {
   if (value === undefined || (value >= 0 && value <= max)) return value;
   throw invalid(field, `is ${value}; it must be a number from 0 to ${max}`);
 }
@@ -91,9 +91,7 @@ export function parseRecency(asked: RecencyRequest | undefined, nowMs: number): 
   if (halfLifeMs === undefined) throw invalid("recency.half_life", "is missing");
   if (!(halfLifeMs > 0)) throw invalid("recency.half_life", "is not positive");
   if (weight === undefined) throw invalid("recency.weight", "is missing");
-  if (!(weight >= 0 && weight <= WEIGHT_MAX)) {
-    throw invalid("recency.weight", `is ${weight}; it must be a number from 0 to ${WEIGHT_MAX}`);
-  }
+  withinMax("recency.weight", weight, WEIGHT_MAX);
   const referenceAtMs = parseTimeOfYears("recency.reference_time", asked.referenceAtMs) ?? nowMs;
   return { halfLifeMs, weight, referenceAtMs };
 }

@@ -320,7 +320,6 @@ export class Search {
       nearMax: limit,
       // An index may have changed its kind meanwhile.
       error: Math.max(before, errorOf(indexes)),
-      times: undefined as ReadonlyMap<number, number> | undefined,
       isExact: indexes.every(({ vectors }) => vectors.isExact),
     };
   }

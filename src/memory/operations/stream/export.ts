@@ -117,7 +117,7 @@ async function* memoriesOf(
     const readMs = clock.nowMs();
     // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
     const shown = await shownOf(ports, { logId: reading.logId, upto: last }, entries.filter(isMemory));
-    const matching = filter === undefined ? shown : await matchingIn(shown, filter);
+    const matching = filter === undefined ? shown : await matchingIn(clock, shown, filter);
     let passed = 0;
     for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
       reading.after = sequence;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../concurrency/clock.js";
 import { mapSome } from "../../../concurrency/map-some.js";
 import type { Log } from "../../ports/log.js";
-import type { Names, Scope } from "../../ports/names.js";
+import { type Names, scopeId } from "../../ports/names.js";
 import { withChanges } from "../../ports/ports.js";
 
 /** Shortest time between two looks at what is waited for: other processes write too. */
@@ -93,11 +93,6 @@ async function look({ awaited, ends }: Waiting): Promise<void> {
   }
 }
 
-/** Topic of a name that may get a log. */
-export function nameTopic({ accountId, namespace }: Scope): string {
-  return `${accountId} ${namespace}`;
-}
-
 /** Decorates a log, so that this process's watches hear at once of what it appends. */
 export function announcedLog(log: Log, news: Pick<News, "note">): Log {
   return withChanges(log, {
@@ -114,7 +109,7 @@ export function announcedNames(names: Names, news: Pick<News, "note">): Names {
   return withChanges(names, {
     create: async (scope, modelVersion) => {
       const logId = await names.create(scope, modelVersion);
-      news.note(nameTopic(scope));
+      news.note(scopeId(scope));
       return logId;
     },
   });

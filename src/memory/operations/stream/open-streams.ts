@@ -57,72 +57,62 @@ export class OpenStreams {
 
   constructor(readonly clock: Clock) {}
 
-  /** Opens a stream, which must be closed; the signal closes it, too. @throws MemoryError (STREAMS_LIMITED) if too many are open. */
-  open(kind: StreamKind, { accountId }: Caller, signal?: AbortSignal): OpenStream {
-    this.shares[kind].take(accountId, 1, STREAM_LIMITS[kind].perAccount);
-    return new OpenStream(this, kind, accountId, signal);
-  }
-}
-
-/** One open stream. It holds one slice at a time. */
-export class OpenStream {
-  #held = 0;
-  #closed = false;
-
-  readonly #close = () => this.close();
-
-  /** @param signal aborted by a client that has gone, which may never ask for what comes next */
-  constructor(
-    private readonly streams: OpenStreams,
-    private readonly kind: StreamKind,
-    private readonly accountId: string,
-    private readonly signal: AbortSignal | undefined,
-  ) {
-    signal?.addEventListener("abort", this.#close);
-  }
-
-  /** Reads the next slice, once there is room for it; the one before must have been passed on. */
-  async read<W extends Projection>(read: () => Promise<Slice<W>>): Promise<Slice<W>> {
-    this.#shrinkTo(0);
-    const { clock, reading, shares } = this.streams;
-    const readIfFits = async () => {
-      // The bytes of the largest slice; what this one does not need of them is given back.
-      if (this.#closed || !shares.bytes.tryTake(this.accountId, SLICE_BYTES_MAX)) return undefined;
-      this.#held = SLICE_BYTES_MAX;
-      let bytes = 0;
-      try {
-        const slice = await read();
-        bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-        return slice;
-      } finally {
-        this.#shrinkTo(bytes);
+  /**
+   * Opens a stream, which must be closed; the signal, aborted by a client that has gone and may never ask for what comes
+   * next, closes it, too. It holds one slice at a time.
+   *
+   * @throws MemoryError (STREAMS_LIMITED) if too many are open.
+   */
+  open(kind: StreamKind, { accountId }: Caller, signal?: AbortSignal) {
+    const { clock, reading, shares } = this;
+    shares[kind].take(accountId, 1, STREAM_LIMITS[kind].perAccount);
+    let held = 0;
+    let isClosed = false;
+    /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
+    const shrinkTo = (bytes: number) => {
+      const remaining = Math.min(bytes, held);
+      shares.bytes.give(accountId, held - remaining);
+      held = remaining;
+    };
+    const close = () => {
+      if (isClosed) return;
+      isClosed = true;
+      signal?.removeEventListener("abort", close);
+      shrinkTo(0);
+      shares[kind].give(accountId);
+    };
+    signal?.addEventListener("abort", close);
+    /** Reads the next slice, once there is room for it; the one before must have been passed on. */
+    const read = async <W extends Projection>(readSlice: () => Promise<Slice<W>>): Promise<Slice<W>> => {
+      shrinkTo(0);
+      const readIfFits = async () => {
+        // The bytes of the largest slice; what this one does not need of them is given back.
+        if (isClosed || !shares.bytes.tryTake(accountId, SLICE_BYTES_MAX)) return undefined;
+        held = SLICE_BYTES_MAX;
+        let bytes = 0;
+        try {
+          const slice = await readSlice();
+          bytes = slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+          return slice;
+        } finally {
+          shrinkTo(bytes);
+        }
+      };
+      const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
+      for (;;) {
+        signal?.throwIfAborted();
+        const slice = await reading.run(1, readIfFits);
+        if (slice !== undefined) return slice;
+        if (clock.nowMs() > untilMs)
+          throw unavailable("too much that was read for streams waits to be taken");
+        await clock.sleep(MEMORY_PAUSE_MS);
       }
     };
-    const untilMs = clock.nowMs() + MEMORY_TIMEOUT_MS;
-    for (;;) {
-      this.signal?.throwIfAborted();
-      const slice = await reading.run(1, readIfFits);
-      if (slice !== undefined) return slice;
-      if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
-      await clock.sleep(MEMORY_PAUSE_MS);
-    }
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.signal?.removeEventListener("abort", this.#close);
-    this.#shrinkTo(0);
-    this.streams.shares[this.kind].give(this.accountId);
-  }
-
-  /** Gives back what is held above some bytes. The last entry of a slice may exceed the largest one. */
-  #shrinkTo(bytes: number): void {
-    const remaining = Math.min(bytes, this.#held);
-    this.streams.shares.bytes.give(this.accountId, this.#held - remaining);
-    this.#held = remaining;
+    return { read, close };
   }
 }
+
+export type OpenStream = ReturnType<OpenStreams["open"]>;
 
 /** Age after which a stream proves its caller's key again before it passes anything on. */
 const PROVED_FOR_MS = 1_000;

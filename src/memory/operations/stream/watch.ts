@@ -1,10 +1,10 @@
 import { livingLogOf, type Reading, readOn } from "../../log/living-log.js";
 import { type Entry, entryAt, type Projected, type Sequenced } from "../../ports/log.js";
 import { baseOf } from "../../ports/model-version.js";
-import type { Scope } from "../../ports/names.js";
+import { type Scope, scopeId } from "../../ports/names.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { isExpired } from "../../versions/current-version.js";
-import { type News, nameTopic } from "./news.js";
+import type { News } from "./news.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import {
   BEFORE_ALL,
@@ -170,7 +170,7 @@ class Watching {
       this.#reading = { logId: found.logId, after: 0 };
       return;
     }
-    const topic = nameTopic(scope);
+    const topic = scopeId(scope);
     await this.#wait({ key: `${base} ${topic}`, topic, look: async () => (await next()) !== undefined });
   }
 
