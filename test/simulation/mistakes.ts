@@ -26,6 +26,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
+    seed: 393,
     changes: [["memory/operations/write.ts", "idempotent: this.attempt !== undefined", "idempotent: false"]],
   },
   {
@@ -99,12 +100,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 13,
+    seed: 34,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
-    seed: 13,
+    seed: 52,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -115,12 +116,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    seed: 47,
+    seed: 15,
     changes: [["memory/reembedding/move.ts", "of pins.all.slice(1)", "of pins.all.slice(0, 0)"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
-    seed: 32,
+    seed: 38,
     changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
@@ -161,7 +162,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 562,
+    seed: 56,
     changes: [
       [
         "memory/operations/delete-memory.ts",
@@ -172,11 +173,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 393,
+    seed: 149,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
+    seed: 853,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -187,7 +189,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 151,
+    seed: 69,
     changes: [
       [
         "memory/log/appender.ts",
@@ -240,7 +242,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
-    seed: 14,
+    seed: 10,
     changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
   },
   {
@@ -261,14 +263,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 34,
+    seed: 57,
     changes: [
       ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 72,
+    seed: 69,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
