@@ -45,7 +45,10 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
       if (!(error instanceof OtherFormatError)) throw error;
     }
   }
-  throw new MemoryError("invalid_argument", `the file is of no known format: ${FORMATS.join(", ")}`);
+  throw new MemoryError(
+    "invalid_argument",
+    `the file is of no known format: ${FORMATS.join(", ")}; write what it has as JSON Lines with a text in each`,
+  );
 }
 
 /** True if a file without records can be of only one format. An empty list can be of several. */
