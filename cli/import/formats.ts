@@ -45,7 +45,10 @@ export async function formatOf(source: Source): Promise<string> {
       await parts.return(undefined);
     }
   }
-  throw new MemoryError("invalid_argument", `the file is of no known format: ${FORMATS.join(", ")}`);
+  throw new MemoryError(
+    "invalid_argument",
+    `the file is of no known format: ${FORMATS.join(", ")}; write what it has as JSON Lines with a text in each`,
+  );
 }
 
 /** Reads a file of this format, which is one of `FORMATS`. */

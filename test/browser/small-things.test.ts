@@ -387,6 +387,17 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     },
   );
 
+  it.each([641, 961, 1101])("shows keys and calls at %d px without scrolling sideways", async (room) => {
+    await page.setViewportSize({ width: room, height: 844 });
+    for (const hash of ["keys", "calls"]) {
+      await visit(page, server.url, hash);
+      const table = page.locator(".scroll:has(tbody)").first();
+      await table.waitFor();
+      expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), hash).toBeLessThanOrEqual(0);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   it("moves to the first and last tab by Home and End", async () => {
     await visit(page, server.url, "start");
     const tabs = page.getByRole("tab");

@@ -382,6 +382,18 @@ it.each([
   });
 });
 
+it("refuses a name of one's own lines that it would not keep, but for what recalld writes", async () => {
+  const own = { id: "mem_1", tokens: 1, created_at: MARCH, updated_at: MARCH, etag: "x" };
+  const lines = [{ ttl: "60s" }, { metdata: { a: 1 } }, { user: "ana" }, own];
+  const content = lines.map((line) => JSON.stringify({ text: "x", ...line })).join("\n");
+  expect((await readAll("jsonl", await fileOf(content))).map(saidOf)).toEqual([
+    'its "ttl" is no field of a line; put it into metadata',
+    'its "metdata" is no field of a line; did you mean metadata?',
+    'its "user" is no field of a line; put it into metadata',
+    "x",
+  ]);
+});
+
 it("refuses an event time of one's own that is none", async () => {
   const lines = [{ text: "a", event_time: "March" }, { text: "b", event_time: null }, { text: "c" }];
   const read = await readAll("jsonl", await fileOf(lines.map((line) => JSON.stringify(line)).join("\n")));

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../src/memory/requests/metadata.js";
+import { suggestion } from "../../../src/suggest.js";
 import type { Problem, Read, Source } from "../imported.js";
 import {
   checked,
@@ -28,7 +29,7 @@ async function* itemsIn(source: Source) {
 
 /**
  * Reads JSON Lines of one's own: objects with a `text`, and maybe `metadata`, `external_id` or `id`,
- * `expire_time` and `event_time`. Memories keep these as they are.
+ * `expire_time` and `event_time`. Memories keep these as they are; a line with another name in it is refused.
  */
 export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   let isKnown = false;
@@ -41,6 +42,11 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   if (!isKnown) throw otherFormat("JSON Lines with a text in each");
 }
 
+/** What a line may say. */
+const FIELDS = ["text", "metadata", "external_id", "id", "expire_time", "event_time"];
+/** What recalld itself writes of a memory beside these; an import makes it anew. */
+const MADE_ANEW = "created_at updated_at tokens etag score match vectors windows".split(" ");
+
 function memoryOf(item: JsonObject, place: string): Read {
   const { text, metadata, id, external_id: externalId } = item;
   const times = { expire_time: expiryOf(item.expire_time), event_time: timeOf(item.event_time) };
@@ -51,7 +57,13 @@ function memoryOf(item: JsonObject, place: string): Read {
   const wrong = Object.entries(times).find(
     ([name, time]) => time === undefined && (item[name] ?? null) !== null,
   );
-  return "result" in read || wrong === undefined ? read : refusal(read, `its ${wrong[0]} is no time`);
+  if ("result" in read) return read;
+  if (wrong !== undefined) return refusal(read, `its ${wrong[0]} is no time`);
+  // What nobody reads would be lost without a word, such as a ttl.
+  const unknown = Object.keys(item).find((name) => !FIELDS.includes(name) && !MADE_ANEW.includes(name));
+  if (unknown === undefined) return read;
+  const meant = suggestion(unknown, FIELDS) || "; put it into metadata";
+  return refusal(read, `its ${JSON.stringify(unknown.slice(0, 64))} is no field of a line${meant}`);
 }
 
 const PROGRAM = "server-memory";
