@@ -28,6 +28,18 @@ export function gather<T extends Float32Array | Int8Array>(all: T, rows: Uint32A
 }
 
 /**
+ * Finds the `count` nearest to a vector of others, and all that are as near as the last of these, because the oldest of
+ * equals count.
+ */
+export function compareTied<T extends Float32Array | Int8Array>(all: T, vector: T, count: number): Matches {
+  for (let more = 1; ; more *= 8) {
+    const found = compare(all, vector, { count: count + more });
+    const { distances } = found;
+    if (distances.length < count + more || distances.at(-1) !== distances[count - 1]) return found;
+  }
+}
+
+/**
  * Finds the `count` nearest to a vector of others, by their places; all are end to end, and must begin where their
  * buffers do: USearch ignores an offset.
  */

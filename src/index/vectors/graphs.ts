@@ -2,7 +2,7 @@ import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { lowerBound } from "../rows/lower-bound.js";
-import { compare, gather } from "./compare.js";
+import { compare, compareTied, gather } from "./compare.js";
 import { CHECKED, EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { vectorsAt } from "./graph-file.js";
 import type { GraphSegment } from "./graph-segment.js";
@@ -257,7 +257,7 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
     const places = placesOf(arrays.keys, among.between(range.after + 1, range.upto));
     for (let from = 0; from < places.length; from += GATHERED) {
       const some = places.subarray(from, from + GATHERED);
-      const found = compare(gather(compact, some, query.length), query, { count });
+      const found = compareTied(gather(compact, some, query.length), query, count);
       for (const [i, at] of found.keys.entries()) {
         nearest.offer(arrays.keys[some[Number(at)] as number] as number, 1 - (found.distances[i] as number));
       }
@@ -281,11 +281,13 @@ interface WholeSearch {
 function offerNearest(nearest: Best, { arrays }: GraphSegment, search: WholeSearch): boolean {
   const { compact, query, count, asked, isShown } = search;
   if (asked > WHOLE_COUNT_MAX) return false;
-  const { keys: places, distances } = compare(compact, query, { count: asked });
+  const { keys: places, distances } = compareTied(compact, query, asked);
   const keyAt = (i: number) => arrays.keys[Number(places[i])] as number;
   const shown: number[] = [];
-  for (let i = 0; i < places.length && shown.length < count; i++) {
-    if (isShown(parseKey(keyAt(i)).sequence)) shown.push(i);
+  let last = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < places.length && (distances[i] as number) <= last; i++) {
+    if (!isShown(parseKey(keyAt(i)).sequence)) continue;
+    if (shown.push(i) === count) last = distances[i] as number;
   }
   if (shown.length < count && places.length < arrays.keys.length) return false;
   for (const i of shown) nearest.offer(keyAt(i), 1 - (distances[i] as number));

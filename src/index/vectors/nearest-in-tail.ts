@@ -2,11 +2,12 @@ import { MetricKind } from "usearch";
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Among, Hit } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
+import { lowerBound } from "../rows/lower-bound.js";
 import type { Chunk } from "./chunk.js";
-import { compare, gather } from "./compare.js";
+import { compare, compareTied, gather } from "./compare.js";
 import type { Matches } from "./graph.js";
-import { parseKey } from "./keys.js";
-import { type Quantized, quantize } from "./quantize.js";
+import { keyOf, parseKey } from "./keys.js";
+import { type Quantized, quantize, rounded } from "./quantize.js";
 
 /** Bound of the error of a similarity found here, which is computed in float32. */
 export const EXACT_ERROR = 1e-5;
@@ -26,6 +27,8 @@ interface Asked {
   readonly count: number;
   /** The memories that may be found; all when left out. */
   readonly among?: Among | undefined;
+  /** True if there are graphs beside it: of equal vectors, those here and those there are equally near. */
+  readonly isBesideGraphs?: boolean | undefined;
 }
 
 /**
@@ -43,7 +46,24 @@ export async function nearestInTail(chunks: readonly Chunk[], asked: Asked): Pro
     await timeSlice.endIfOver();
     search.compareAll(scanned.chunk, scanned.compared);
   }
-  return search.hits();
+  const hits = search.hits();
+  return asked.isBesideGraphs ? chunks.flatMap((chunk) => roundedIn(chunk, asked.vector, hits)) : hits;
+}
+
+/** Compares those of some vectors that are in a chunk as a graph has them. */
+function roundedIn(
+  { keys, rows, vectors, dimensions }: Chunk,
+  vector: Float32Array,
+  hits: readonly Hit[],
+): Hit[] {
+  const sought = Float64Array.from(hits, ({ sequence, window }) => keyOf(sequence, window)).sort();
+  const places = Uint32Array.from(sought, (key) => lowerBound(keys, key, { to: rows }));
+  const own = places.filter((row, i) => row < rows && keys[row] === sought[i]);
+  const found = compare(rounded(gather(vectors, own, dimensions)), vector, { count: own.length });
+  return Array.from(found.keys, (at, i) => {
+    const key = keys[own[Number(at)] as number] as number;
+    return { ...parseKey(key), similarity: 1 - (found.distances[i] as number) };
+  });
 }
 
 /** A chunk whose vectors were compared as int8. */
@@ -111,9 +131,10 @@ class TailSearch {
   /** Compares all vectors of a chunk as float32, but those that were. */
   compareAll(chunk: Chunk, compared?: ReadonlySet<number>): void {
     const rows = this.#rowsIn(chunk);
+    const { vector, count } = this.asked;
     if (rows === undefined) {
       const all = chunk.vectors.subarray(0, chunk.rows * chunk.dimensions);
-      this.#offer(this.#nearestOf(all), (row) => chunk.keys[row] as number, compared);
+      this.#offer(compareTied(all, vector, count), (row) => chunk.keys[row] as number, compared);
       return;
     }
     for (let from = 0; from < rows.length; from += GATHERED) {
@@ -142,17 +163,9 @@ class TailSearch {
   }
 
   #compareRows({ vectors, keys, dimensions }: Chunk, rows: Uint32Array, except?: ReadonlySet<number>): void {
-    const found = this.#nearestOf(gather(vectors, rows, dimensions));
-    this.#offer(found, (place) => keys[rows[place] as number] as number, except);
-  }
-
-  /** Finds the nearest of some vectors, or all if others are as near as the last: those of the oldest memories count. */
-  #nearestOf(all: Float32Array): Matches {
     const { vector, count } = this.asked;
-    const found = compare(all, vector, { count: count + 1 });
-    const { length } = found.distances;
-    const isCut = length > count && found.distances[count] === found.distances[count - 1];
-    return isCut ? compare(all, vector, { count: all.length }) : found;
+    const found = compareTied(gather(vectors, rows, dimensions), vector, count);
+    this.#offer(found, (place) => keys[rows[place] as number] as number, except);
   }
 
   #offer({ keys, distances }: Matches, keyAt: (place: number) => number, except?: ReadonlySet<number>): void {

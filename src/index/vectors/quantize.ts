@@ -42,3 +42,14 @@ export function quantize(vector: Float32Array, peak = peakOf(vector)): Quantized
   const angle = square === 0 ? 0 : Math.asin(Math.min(1, Math.sqrt(error / square)));
   return { numbers, length: Math.sqrt(square), angle };
 }
+
+/** Rounds numbers, which must begin where their buffer does, in place to bf16, as graphs have them. */
+export function rounded(numbers: Float32Array): Float32Array {
+  const bits = new Uint32Array(numbers.buffer, 0, numbers.length);
+  for (let i = 0; i < bits.length; i++) {
+    const x = bits[i] as number;
+    // To the nearest, of two to the even one.
+    bits[i] = (x + 0x7fff + ((x >>> 16) & 1)) & 0xffff0000;
+  }
+  return numbers;
+}

@@ -250,8 +250,9 @@ export class UsearchIndex {
     const living = segments.filter((segment) => segment.vectors > 0);
     const expansion = this.#tuner.expansionIn(living.map((segment) => segment.vectors));
     const search = { vector, limit, count, expansion, segments: living };
+    const inTail = { vector, count, among, isBesideGraphs: !this.isExact };
     if (among !== undefined) {
-      const tail = await nearestInTail(chunks, asked);
+      const tail = await nearestInTail(chunks, inTail);
       const isSmall = this.#isUpTo(this.options.comparedBytesMax);
       const { hits, all } = await searchFiltered({ ...search, among, tail, isSmall });
       return { hits: inOrder([...hits]).slice(0, count), all };
@@ -266,7 +267,7 @@ export class UsearchIndex {
       sealed ??= graphs;
     }
     const all = sealed.all && chunks.reduce((sum, { rows }) => sum + rows, 0) <= count;
-    const tail = await nearestInTail(chunks, asked);
+    const tail = await nearestInTail(chunks, inTail);
     const hits = inOrder([...sealed.hits, ...tail]);
     return { hits: all ? hits : hits.slice(0, count), all };
   }
@@ -512,8 +513,9 @@ export async function readWhole(
   return isWhole ? read : undefined;
 }
 
+/** Sorts the nearest first, of equals the oldest. */
 function inOrder(hits: Hit[]): Hit[] {
-  return hits.sort((a, b) => b.similarity - a.similarity);
+  return hits.sort((a, b) => b.similarity - a.similarity || a.sequence - b.sequence || a.window - b.window);
 }
 
 /** Takes the first `limit` memories, with a few vectors each. */

@@ -63,6 +63,6 @@ export async function findNearby(
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.
   if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await look(0, SEARCH_DEPTH_MAX);
-  const nearest = [...nearby].sort(([, a], [, b]) => b.similarity - a.similarity);
+  const nearest = [...nearby].sort(([i, a], [j, b]) => b.similarity - a.similarity || i - j);
   return new Map(nearest.slice(0, limit + (spare ?? 0)));
 }

@@ -277,6 +277,36 @@ describe("an index by USearch", () => {
     for (let i = 0; i < 60 && !isLike; i++) expect(await missed()).toBe(0);
   });
 
+  it("finds the oldest of memories that are equally near, in segments and the tail, with a filter or not", async () => {
+    const { index } = open(newFolder(), { segmentRowsMax: 700, comparedBytesMax: 2 ** 20 });
+    const [equal] = queries as [Float32Array];
+    // The newest of them are in the tail, and others in two segments.
+    const points = rows.slice(0, 1_500).map(({ sequence, vector }) => {
+      const vectors = [sequence % 5 === 0 && sequence > 600 ? equal : vector];
+      return { sequence, vectors };
+    });
+    await index.add(points.slice(0, 1_400));
+    await index.settled();
+    await index.add(points.slice(1_400));
+    await index.settled();
+    const some = Float64Array.from(
+      points.filter((_, i) => i % 2 === 1),
+      ({ sequence }) => sequence,
+    );
+    const query = equal.map((value, i) => value + (i % 3) / 50);
+    for (const [among, first, step] of [
+      [undefined, 605, 5],
+      [Selection.of(some), 610, 10],
+    ] as const) {
+      for (let limit = 20; limit <= 80; limit += 20) {
+        const found = (await index.search({ vector: query, limit, among })).slice(0, limit);
+        expect(found.map(({ sequence }) => sequence)).toEqual(
+          Array.from({ length: limit }, (_, i) => first + step * i),
+        );
+      }
+    }
+  });
+
   it("measures what it finds, by searching a served query again exactly", async () => {
     const checks: RecallMeasured[] = [];
     const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
