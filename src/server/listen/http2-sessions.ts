@@ -130,6 +130,15 @@ export class Http2Sessions {
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
     open.headerBytes += HEADER_BYTES_FREE;
+    const countExcess = (sent: IncomingHttpHeaders) => {
+      // A client that does not acknowledge the limit may say 400 KB in a hundred bytes, by references to one header.
+      const excessBytes = lengthOf(sent) - this.limits.headerBytesMax;
+      if (excessBytes <= 0) return;
+      open.usefulBytes -= excessBytes;
+      setImmediate(() => this.#countOverhead(session, open));
+    };
+    countExcess(headers);
+    stream.on("trailers", countExcess);
     const isTooLate = open.lateStreams > this.limits.streamsMax;
     if (stream.closed || isTooLate || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
@@ -231,6 +240,10 @@ export class Http2Sessions {
 /** Returns the handle of a session's socket, the only way to pause its reading; undefined once it is destroyed. */
 function handleOf({ socket }: Http2Session) {
   return (socket as { _handle?: { readStart(): void; readStop(): void } } | undefined)?._handle;
+}
+
+function lengthOf(headers: IncomingHttpHeaders): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0);
 }
 
 /** True if a stream's request has not arrived as a whole. */

@@ -2,8 +2,9 @@ import { Buckets, type Rate } from "../../concurrency/bucket.js";
 
 /**
  * Rate of bytes that the connections of an address may send for nothing: on HTTP/2 pings, settings, priorities, window
- * updates, headers beyond 4,096 bytes a call, and frames of a few bytes; on TLS records that say next to nothing. Ten of
- * such bytes cost as much as a microsecond, and Node tells nothing of most.
+ * updates, headers beyond 4,096 bytes a call, those beyond the limit that a few bytes refer to, and frames of a few
+ * bytes; on TLS records that say next to nothing. Ten of such bytes cost as much as a microsecond, and Node tells
+ * nothing of most.
  */
 export const OVERHEAD_RATE: Rate = Object.freeze({ perSecond: 262_144, burst: 1_048_576 });
 /** Time between two looks at what connections have sent. */
