@@ -19,11 +19,11 @@ import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/requests/page
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/requests/text.js";
 import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/rpc/service.js";
-import { quoted, read, rows, section, unquoted } from "../support/documents.js";
+import { items, quoted, read, section, unquoted } from "../support/documents.js";
 
 describe("docs/api.md", () => {
   const calls = new Map(
-    rows(section("docs/api.md", "## Calls")).map(([rpc, path]) => [unquoted(rpc), unquoted(path)]),
+    items(section("docs/api.md", "## Calls")).map(([rpc, , path]) => [rpc, unquoted(path)]),
   );
   const methods = [MemoryService, AccountService].flatMap((service) =>
     service.methods.map((method) => ({ name: `${service.name}/${method.name}`, method })),

@@ -55,6 +55,14 @@ export const MOVED_PAGES: ReadonlyMap<string, string> = new Map([
   ["observability", "operations#metrics"],
   ["limits", "errors#limits"],
   ["oauth", "mcp"],
+  ["decisions/0005-a-replayed-key-of-a-deleted-memory-is-an-error", "decisions/0004-idempotency-by-claims"],
+  ["decisions/0012-exact-up-to-20480-vectors", "decisions/0011-sealed-segments-and-an-exact-tail"],
+  ["decisions/0015-delete-and-drop-need-no-index", "decisions/0006-dropped-logs-keep-bare-numbers"],
+  ["decisions/0019-a-remote-model-shares-the-queue", "decisions/0020-accounts-take-turns-at-the-model"],
+  [
+    "decisions/0024-a-recall-with-a-filter-compares-what-matches",
+    "decisions/0013-a-search-is-as-broad-as-measured-recall-needs",
+  ],
 ]);
 
 const PAGE_HEADERS = {
