@@ -185,10 +185,10 @@ describe("the portal", () => {
     ["/docs/README.md", "./"],
     ["/docs/index.html", "./"],
     ["/docs/files/compose.yaml/", "./../../files/compose.yaml"],
-    ...[...MOVED_PAGES].flatMap(([old, address]) => [
-      [`/docs/${old}`, `./${address}`],
-      [`/docs/${old}.md`, `./${address}`],
-    ]),
+    ...[...MOVED_PAGES].flatMap(([old, address]) => {
+      const up = "../".repeat(old.split("/").length - 1);
+      return ["", ".md"].map((ending) => [`/docs/${old}${ending}`, `./${up}${address}`]);
+    }),
   ])("leads from %s to the page that is meant", async (path, location) => {
     const response = await fetch(url + path, { redirect: "manual" });
     expect(response.status).toBe(302);
