@@ -45,11 +45,6 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "an attempt whose answer comes second keeps its charge, though the first has paid for the same",
-    seed: 811_468,
-    changes: [["memory/operations/write.ts", "paidByOther.includes(place)", "false"]],
-  },
-  {
     what: "an attempt gets the charge back of what it has stored, and not of what another one has",
     changes: [["memory/operations/write.ts", "if (!isOthers) this.#paid", "if (isOthers) this.#paid"]],
   },
