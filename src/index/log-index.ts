@@ -204,7 +204,7 @@ export class LogIndex implements Index {
     const { files } = this.options;
     const mayBeAdded = this.#additions > 0 || this.gap !== undefined;
     for (const sequence of mayBeAdded ? sequences : []) this.#unadded.add(sequence);
-    this.changes++;
+    if (sequences.length > 0) this.changes++;
     const removed = [this.vectors.remove(sequences), files.remove("words", this.#segments, sequences)];
     this.#maintain();
     await Promise.all(removed);

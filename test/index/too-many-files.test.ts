@@ -87,7 +87,7 @@ test("an index whose file can be neither overwritten nor erased is lost once it 
     expect(lost).toEqual([]);
     expect(readdirSync(folder)).toHaveLength(2);
   }
-  await files.remove("words", [segment], [3]);
+  await files.remove("words", [segment], []);
   expect(lost).toEqual([segment]);
   expect(readdirSync(folder)).toEqual([]);
   await files.close({ keeps: false });

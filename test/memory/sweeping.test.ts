@@ -185,6 +185,27 @@ it("files of an open index that is too large to apply its log lose what others d
   expect(wiped).toEqual([["large", [1]]]);
 });
 
+it("what could not be overwritten in the files of an open index is tried again in each sweep until it can be", async () => {
+  const refused = vi.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));
+  const ports = fake({
+    indexes: { stored: async () => ["open"], wipe: refused },
+    namespaces: {
+      open: { logIds: ["open"] },
+      ifLogIsOpen: async (_: string, work: (replica: unknown) => Promise<void>) => {
+        await work({ applied: 2, current: async () => {} });
+        return true;
+      },
+    },
+  });
+  const wipe = wipingStoredFiles(ports);
+  await expect(wipe()).rejects.toThrow("read-only file system");
+  await wipe();
+  expect(refused.mock.calls).toEqual([
+    ["open", []],
+    ["open", []],
+  ]);
+});
+
 it("files of a log that is not open wait for no index that is being built", async () => {
   const wiped: string[] = [];
   const ports = fake({

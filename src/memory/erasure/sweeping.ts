@@ -274,8 +274,11 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
     let isCurrent = false;
     await namespaces.ifLogIsOpen(logId, async (replica) => {
       isCurrent = await catchUp(replica);
+      if (!isCurrent) return;
+      // What could not be overwritten before, such as in a folder that was read-only, is tried again.
+      await indexes.wipe(logId, []);
       // Marks of files that have lost nothing for long are far behind.
-      if (isCurrent) applied.set(logId, replica.applied);
+      applied.set(logId, replica.applied);
     });
     if (isCurrent) return true;
     const first = applied.get(logId) ?? (await markOf(ports, logId));
