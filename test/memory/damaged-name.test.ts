@@ -67,6 +67,13 @@ describe("a name whose record is damaged", () => {
     await expect(deleteNamespaces(ports, deleting)).rejects.toMatchObject({ code: "unavailable" });
   });
 
+  it("does not keep other namespaces from being opened at the start", async () => {
+    const { names } = service.storage;
+    await names.touch(scopeOf("c"), 2);
+    await names.touch(scopeOf("a"), 1);
+    expect(await names.recent(9)).toEqual(["c", "a", "d"].map(scopeOf));
+  });
+
   it("holds up no expiry of memories in other namespaces", async () => {
     const { measure } = service.storage.log;
     await expect(eraseExpired(portsOf())).rejects.toMatchObject({ code: "unavailable" });

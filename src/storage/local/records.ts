@@ -85,11 +85,11 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
   }
 
   async greatest(field: keyof R, limit: number): Promise<R[]> {
-    const all = reading(() =>
-      [...this.#records.getRange()].map(({ key: id, value }) => ({ id, ...value }) as R),
-    );
+    const all = await this.list({ limit: Number.POSITIVE_INFINITY });
+    // A damaged one does not hide the others.
+    const whole = all.filter((record): record is R => !("lost" in record));
     const numberIn = (record: R) => Number(record[field] ?? 0);
-    return all.sort((a, b) => numberIn(b) - numberIn(a)).slice(0, limit);
+    return whole.sort((a, b) => numberIn(b) - numberIn(a)).slice(0, limit);
   }
 
   /** Writes a record, or removes it, and changes its index likewise. */
