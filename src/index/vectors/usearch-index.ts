@@ -112,6 +112,8 @@ export class UsearchIndex {
   #sealAtMs = 0;
   /** Searches under way. */
   readonly #readings = new Set<Promise<unknown>>();
+  /** Settles when no check of a search is under way. */
+  #checking: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: IndexOptions) {
     this.#tail = new Tail(options.dimensions);
@@ -238,6 +240,8 @@ export class UsearchIndex {
     const all = this.#segments;
     this.#segments = [];
     await this.#close(all);
+    // The thread is ended next, and to end native code may abort the process.
+    await this.#checking;
   }
 
   /**
@@ -278,6 +282,7 @@ export class UsearchIndex {
     const exactly = async () => {
       const nearest: Hit[] = [];
       for (const segment of segments) {
+        if (this.#closing.signal.aborted) return undefined;
         const asked = { path: segment.path, dimensions: vector.length, vector, count: CHECKED };
         const matches = await background.call("searchExactly", asked).catch((error: unknown) => {
           if (this.#segments.includes(segment)) throw error;
@@ -292,7 +297,9 @@ export class UsearchIndex {
       this.#releaseUnused();
       onChecked(checked);
     };
-    this.#tuner.check(performance.now(), exactly).then((checked) => checked && note(checked), onTrouble);
+    const checking = this.#tuner.check(performance.now(), exactly);
+    const noted = checking.then((checked) => checked && note(checked), onTrouble);
+    this.#checking = Promise.all([this.#checking, noted]);
   }
 
   #check(vectors: readonly Float32Array[]): void {

@@ -319,6 +319,16 @@ describe("an index by USearch", () => {
     expect(checks[0]?.found).toBeGreaterThan(7);
   });
 
+  it("is not closed before a check has ended, whose thread may run native code", async () => {
+    const checks: RecallMeasured[] = [];
+    const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
+    await index.add(rows);
+    await index.settled();
+    await index.search({ vector: queries[0] as Float32Array, limit: 5 });
+    await index.close();
+    expect(checks).toHaveLength(1);
+  });
+
   it.skipIf(process.platform !== "linux")(
     "builds in a thread that lets all others go first (on Linux)",
     async () => {
