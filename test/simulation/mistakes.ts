@@ -26,7 +26,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 393,
     changes: [["memory/operations/write.ts", "idempotent: this.attempt !== undefined", "idempotent: false"]],
   },
   {
@@ -95,12 +94,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 34,
+    seed: 13,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
-    seed: 52,
+    seed: 13,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -111,12 +110,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    seed: 15,
+    seed: 47,
     changes: [["memory/reembedding/move.ts", "of pins.all.slice(1)", "of pins.all.slice(0, 0)"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
-    seed: 38,
+    seed: 32,
     changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
@@ -146,7 +145,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 594,
+    seed: 488,
     changes: [
       [
         "memory/versions/current-version.ts",
@@ -157,7 +156,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 56,
+    seed: 562,
     changes: [
       [
         "memory/operations/delete-memory.ts",
@@ -168,12 +167,11 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 149,
+    seed: 393,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 853,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -184,7 +182,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 69,
+    seed: 151,
     changes: [
       [
         "memory/log/appender.ts",
@@ -237,7 +235,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
-    seed: 10,
+    seed: 14,
     changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
   },
   {
@@ -258,14 +256,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 57,
+    seed: 34,
     changes: [
       ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 69,
+    seed: 72,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
@@ -294,7 +292,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key does not pay for what a failed attempt has stored late",
-    seed: 509,
+    seed: 1416,
     changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
   },
   {
