@@ -17,6 +17,7 @@ COPY web web
 # The pages at /docs are made of these.
 COPY docs docs
 COPY deploy deploy
+COPY eval/README.md eval/
 COPY examples examples
 COPY proto proto
 COPY clients/python/LICENSE clients/python/README.md clients/python/

@@ -199,15 +199,21 @@ const CONNECTIONS: readonly Row[] = [
 /** The tables of limits by their headings, each after what happens beyond a limit of which nothing else is said. */
 const PARTS: Readonly<Record<string, readonly [beyond: string, rows: readonly Row[]]>> = {
   "Limits of a request": [
-    "Beyond one, a call is `invalid_argument` (400) if nothing else is said:",
+    "Beyond a limit, a call is `invalid_argument` (400), unless its row says otherwise:",
     REQUESTS,
   ],
-  "Limits of an account": ["Beyond one, a call is refused, with HTTP 429 if nothing else is said:", ACCOUNTS],
+  "Limits of an account": [
+    "Beyond a limit, a call is refused, with HTTP 429 unless its row says otherwise:",
+    ACCOUNTS,
+  ],
   "Limits of a process": [
-    "Beyond one, a call is refused, with HTTP 429 if its caller has a large share, else with 503:",
+    "Beyond a limit, a call is refused: with HTTP 429 if its caller has a large share, else with 503:",
     PROCESS,
   ],
-  "Limits of a connection": ["Beyond one, the connection is closed if nothing else is said:", CONNECTIONS],
+  "Limits of a connection": [
+    "Beyond a limit, the connection is closed, unless its row says otherwise:",
+    CONNECTIONS,
+  ],
 };
 
 /** Writes the tables of limits into a page, between its marks. */

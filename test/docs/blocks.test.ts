@@ -47,7 +47,6 @@ const BLOCKS: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ["scrape_configs:", "Prometheus is not installed where the tests run"],
     ["{", "test/observability.test.ts"],
   ],
-  "docs/configuration.md": [["recalld-admin accounts create", ADMIN]],
   "docs/models.md": [
     ["npm run -s model -- pull", NETWORK],
     ["$ recalld export", NETWORK],

@@ -436,7 +436,11 @@ describe("snapshots", () => {
     const truth = await answersOf(
       service.domain({
         vectors: plainVectors(() => ({
-          search: async ({ vector }) => nearest(rows, vector, rows.length).map(hit),
+          search: async ({ vector }) =>
+            nearest(rows, vector, rows.length).map((sequence, i) => ({
+              ...hit(sequence),
+              similarity: 1 - i / rows.length,
+            })),
         })).vectors,
       }),
       "a",

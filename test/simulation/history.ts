@@ -488,7 +488,10 @@ export class History {
     if (version.refused === true || expiresMs <= startedMs) return true;
     const isRemoved = this.#removals.some(
       (each) =>
-        each.id === id && (each.doneMs ?? Infinity) < startedMs && !(superseded && each.how === "superseded"),
+        each.id === id &&
+        (each.doneMs ?? Infinity) < startedMs &&
+        !(superseded && each.how === "superseded") &&
+        !this.#mayBeStoredSince(version, each),
     );
     return isRemoved || this.#isPast(version, startedMs);
   }
@@ -499,9 +502,25 @@ export class History {
     const nowMs = this.time.nowMs;
     if (version.refused === true || expiresMs + EXPIRED_MS < nowMs) return true;
     const isDeleted = this.#removals.some(
-      (each) => each.id === id && each.how === "deleted" && each.doneMs !== undefined,
+      (each) =>
+        each.id === id &&
+        each.how === "deleted" &&
+        each.doneMs !== undefined &&
+        !this.#mayBeStoredSince(version, each),
     );
     return isDeleted || this.#isPast(version, nowMs);
+  }
+
+  /** True if a drop may have removed all that was known of a memory, before a retry stored it under the same id. */
+  #mayBeStoredSince(version: Version, { startedMs, doneMs = Infinity }: Removal): boolean {
+    const { storedMs = Infinity } = version;
+    return (
+      storedMs > doneMs &&
+      this.#drops.some(
+        (drop) =>
+          drop.holds(version) && drop.startedMs < storedMs && (drop.droppedMs ?? Infinity) > startedMs,
+      )
+    );
   }
 
   /** True if another version has certainly replaced this one, or a drop has removed it. */

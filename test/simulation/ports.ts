@@ -108,10 +108,13 @@ export function namesOf(db: Database, process: Client): Names {
         const wanted = named.filter(({ scope }) => accountId === undefined || scope.accountId === accountId);
         return wanted.slice(0, limit);
       }),
-    touch: (scope) =>
-      db.request(process, () => {
+    touch: async (scope) => {
+      await db.request(process, () => {
         if (db.heads.has(keyOf(scope))) db.used.add(keyOf(scope));
-      }),
+      });
+      // A database may take long for it.
+      await db.request(process, () => {});
+    },
     recent: (limit) =>
       db.request(process, () => {
         const used = [...db.used].filter((key) => db.heads.has(key));

@@ -62,8 +62,10 @@ export async function dropAll(ports: ErasurePorts, accountId: string): Promise<n
   let dropped = 0;
   const dropSome = async () => {
     for await (const each of names) {
+      const held = "lost" in each ? undefined : await drop(ports, each.scope, { force: true });
+      // Added once it is known: others add meanwhile.
+      dropped += held ?? 0;
       if ("lost" in each) lost = each;
-      else dropped += (await drop(ports, each.scope, { force: true })) ?? 0;
     }
   };
   await Promise.all(Array.from({ length: DROPPING_MAX }, dropSome));
