@@ -52,9 +52,14 @@ export class ExpansionTuner {
     return this.#checks < CHECKS_FIRST || this.#expansion > EXPANSION_HERE_MAX;
   }
 
+  /** True if a check can begin: none is under way, and the last one was some time ago. */
+  isDue(nowMs: number): boolean {
+    return !this.#checking && nowMs >= this.#nextMs;
+  }
+
   /** True if one of the first checks can begin. */
   isFirstDue(nowMs: number): boolean {
-    return this.#checks < CHECKS_FIRST && !this.#checking && nowMs >= this.#nextMs;
+    return this.#checks < CHECKS_FIRST && this.isDue(nowMs);
   }
 
   /** Checks a search, unless another check is under way or not long ago; resolves when it is done. */
@@ -62,7 +67,7 @@ export class ExpansionTuner {
     nowMs: number,
     exactly: () => Promise<RecallMeasured | undefined>,
   ): Promise<RecallMeasured | undefined> {
-    if (this.#checking || nowMs < this.#nextMs) return undefined;
+    if (!this.isDue(nowMs)) return undefined;
     this.#checking = true;
     const startMs = performance.now();
     try {

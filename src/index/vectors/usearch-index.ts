@@ -279,6 +279,8 @@ export class UsearchIndex {
   /** Searches the segments again exactly, and compares, if that is due. No call waits for it. */
   #checkRecall(vector: Float32Array, segments: readonly GraphSegment[], hits: readonly Hit[]): void {
     const { background, onChecked, onTrouble } = this.options;
+    const nowMs = performance.now();
+    if (!this.#tuner.isDue(nowMs)) return;
     const exactly = async () => {
       const nearest: Hit[] = [];
       for (const segment of segments) {
@@ -297,9 +299,8 @@ export class UsearchIndex {
       this.#releaseUnused();
       onChecked(checked);
     };
-    const checking = this.#tuner.check(performance.now(), exactly);
-    const noted = checking.then((checked) => checked && note(checked), onTrouble);
-    this.#checking = Promise.all([this.#checking, noted]);
+    const checking = this.#tuner.check(nowMs, exactly);
+    this.#checking = checking.then((checked) => checked && note(checked), onTrouble);
   }
 
   #check(vectors: readonly Float32Array[]): void {
