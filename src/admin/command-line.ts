@@ -100,7 +100,9 @@ export function inOneLine(command: Command): Command {
           .replace(/\s*\n/g, " ");
         const isText = what.startsWith("unknown option") && command.registeredArguments.length > 0;
         const dash = isText ? "; put -- before a text that begins with a dash" : "";
-        write(`recalld: ${what}${dash}; see ${`recalld ${nameOf(command)}`.trim()} --help\n`);
+        // `recalld serve` stands alone, with all of its name.
+        const name = command.parent === null ? command.name() : `recalld ${nameOf(command)}`;
+        write(`recalld: ${what}${dash}; see ${name} --help\n`);
       },
     });
 }

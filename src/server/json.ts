@@ -87,9 +87,9 @@ function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource)
   return create(message, fields);
 }
 
-/** Decodes a value that was JSON, such as a tool's arguments. @throws MemoryError `invalid_argument`. */
-export function readValue(message: DescMessage, value: unknown): Message {
-  return create(message, toEnd(fieldsIn(message, value)));
+/** Decodes a tool's arguments, of which its schema tells a model. @throws MemoryError `invalid_argument`. */
+export function readArguments(message: DescMessage, value: unknown): Message {
+  return create(message, toEnd(fieldsIn(message, value, "", [])));
 }
 
 /** Finds a field by its name in the contract, or by that of Protobuf's JSON. */
@@ -99,18 +99,23 @@ export function fieldOf(message: DescMessage, key: string): DescField | undefine
 
 /**
  * Checks and reads a message, and yields after each element of its lists. `path` is empty for the body, and
- * `memories[3]` for a part of it.
+ * `memories[3]` for a part of it. An error about an unknown field lists those of `listed`.
  */
-function* fieldsIn(message: DescMessage, value: unknown, path = ""): Generator<void, Fields> {
+function* fieldsIn(
+  message: DescMessage,
+  value: unknown,
+  path = "",
+  listed: readonly DescField[] = message.fields,
+): Generator<void, Fields> {
   if (!isObject(value)) throw invalid(path || "body", `is ${kindOf(value)}; send a JSON object`);
   const fields: Fields = {};
   const seen = new Map<DescField, string>();
   for (const [key, inner] of Object.entries(value)) {
     const field = fieldOf(message, key);
     if (field === undefined) {
-      const names = message.fields.map(({ name }) => name);
-      const meant =
-        suggestion(key, names) || (names.length > 0 ? `; its fields are ${names.join(", ")}` : "");
+      const namesOf = (fields: readonly DescField[]) => fields.map(({ name }) => name);
+      const list = listed.length > 0 ? `; its fields are ${namesOf(listed).join(", ")}` : "";
+      const meant = suggestion(key, namesOf(message.fields)) || list;
       throw invalid(within(path, shown(key)), `is not a field of ${message.name}${meant}`);
     }
     const name = within(path, field.name);

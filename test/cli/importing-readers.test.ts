@@ -384,7 +384,8 @@ it.each([
 
 it("refuses a name of one's own lines that it would not keep, but for what recalld writes", async () => {
   const own = { id: "mem_1", tokens: 1, created_at: MARCH, updated_at: MARCH, etag: "x" };
-  const lines = [{ ttl: "60s" }, { metdata: { a: 1 } }, { user: "ana" }, own];
+  const found = { ...own, words: 0, explanation: {} };
+  const lines = [{ ttl: "60s" }, { metdata: { a: 1 } }, { user: "ana" }, found];
   const content = lines.map((line) => JSON.stringify({ text: "x", ...line })).join("\n");
   expect((await readAll("jsonl", await fileOf(content))).map(saidOf)).toEqual([
     'its "ttl" is no field of a line; put it into metadata',

@@ -299,7 +299,7 @@ describe("recalld's own command line", () => {
     [["recal", "tea"], "Did you mean recall?"],
     [["recall", "--topk", "3", "x"], "Did you mean --top-k?"],
     [["store", "- buy milk"], "put -- before a text that begins with a dash"],
-    [["serve", "--prot", "1"], "Did you mean --port?"],
+    [["serve", "--prot", "1"], "(Did you mean --port?); see recalld serve --help"],
     [["keys", "foo"], "recalld keys list --help"],
     [["store", "x", "-m", "id=1234567890123456789"], "1234567890123456789"],
     [["store", "x", "-m", '{"a": -0}'], "-0"],

@@ -264,7 +264,7 @@ describe("the Model Context Protocol at /mcp", () => {
     it.each([
       ["topk", 3, "topk is no argument of memory_recall; did you mean top_k?"],
       ["maxTokens", 3, "maxTokens is no argument of memory_recall; did you mean max_tokens?"],
-      ["limit", 3, "limit is not a field of RecallRequest"],
+      ["limit", 3, "limit is not a field of RecallRequest (invalid_argument)"],
       ["filter", "source = mail", "filter is a string"],
       ["filter", { source: { $like: "m" } }, "filter.source.$like is none of the operators"],
       ["min_fit", 2, "min_fit is 2"],

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { RecallRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
 import { shown } from "../../src/errors.js";
-import { readValue } from "../../src/server/json.js";
+import { readArguments } from "../../src/server/json.js";
 import { parseLossless, reading } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
 
@@ -143,7 +143,7 @@ describe("what is not JSON", () => {
 });
 
 it("a choice that is none is told only what one may mean", () => {
-  expect(() => readValue(RecallRequestSchema, { mode: "hybrid" })).toThrow(
+  expect(() => readArguments(RecallRequestSchema, { mode: "hybrid" })).toThrow(
     "mode is none of COSINE, HYBRID; did you mean HYBRID?",
   );
 });

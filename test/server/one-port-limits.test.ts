@@ -286,13 +286,16 @@ describe("the limits of one port", () => {
   });
 
   it.each([
-    { flags: 5, of: "calls" },
-    { flags: 4, of: "trailers" },
-  ])("a session whose $of say megabytes by references to one header is ended", async ({ flags }) => {
+    { flags: 5, of: "calls", header: "a", name: "400161" },
+    { flags: 5, of: "calls", header: "set-cookie", name: "77" },
+    { flags: 5, of: "calls", header: "user-agent", name: "7a" },
+    { flags: 4, of: "trailers", header: "a", name: "400161" },
+    { flags: 4, of: "trailers", header: "user-agent", name: "7a" },
+  ])("a session whose $of say megabytes by references to one $header is ended", async ({ flags, name }) => {
     const port = await serve();
-    // HPACK keeps the header `a` of 3,900 bytes as number 62, so that a byte says it again.
+    // HPACK keeps the header of 3,900 bytes as number 62, so that a byte says it again.
     const get = Buffer.from("828684" + "010178", "hex");
-    const first = Buffer.concat([get, Buffer.from("4001617fbd1d", "hex"), Buffer.alloc(3_900, "v")]);
+    const first = Buffer.concat([get, Buffer.from(`${name}7fbd1d`, "hex"), Buffer.alloc(3_900, "v")]);
     const again = Buffer.concat([get, Buffer.alloc(100, 0x80 | 62)]);
     const calls = Array.from({ length: 5 }, (_, n) => {
       const id = 2 * n + 3;

@@ -45,7 +45,8 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
 /** What a line may say. */
 const FIELDS = ["text", "metadata", "external_id", "id", "expire_time", "event_time"];
 /** What recalld itself writes of a memory beside these; an import makes it anew. */
-const MADE_ANEW = "created_at updated_at tokens etag score match vectors windows".split(" ");
+const MADE_ANEW =
+  "created_at updated_at tokens etag score words match explanation query_index vectors windows".split(" ");
 
 function memoryOf(item: JsonObject, place: string): Read {
   const { text, metadata, id, external_id: externalId } = item;

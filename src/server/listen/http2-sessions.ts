@@ -118,7 +118,7 @@ export class Http2Sessions {
   }
 
   /** Counts a stream until it closes. One too many is refused before any work, and false returned. */
-  acceptStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+  acceptStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, sent: readonly string[]): boolean {
     // A stream that was opened and reset in one go is destroyed already. Nobody else would hear of its error, which
     // would end the process.
     stream.on("error", () => {});
@@ -130,15 +130,18 @@ export class Http2Sessions {
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
     open.headerBytes += HEADER_BYTES_FREE;
-    const countExcess = (sent: IncomingHttpHeaders) => {
+    const countExcess = (sent: readonly string[]) => {
       // A client that does not acknowledge the limit may say 400 KB in a hundred bytes, by references to one header.
-      const excessBytes = lengthOf(sent) - this.limits.headerBytesMax;
+      const excessBytes = sent.reduce((sum, { length }) => sum + length, -this.limits.headerBytesMax);
       if (excessBytes <= 0) return;
       open.usefulBytes -= excessBytes;
       setImmediate(() => this.#countOverhead(session, open));
     };
-    countExcess(headers);
-    stream.on("trailers", countExcess);
+    countExcess(sent);
+    // As they were sent: of many with one name, Node may hand on the first alone.
+    stream.on("trailers", (_trailers: unknown, _flags: unknown, sent: readonly string[]) =>
+      countExcess(sent),
+    );
     const isTooLate = open.lateStreams > this.limits.streamsMax;
     if (stream.closed || isTooLate || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
@@ -240,10 +243,6 @@ export class Http2Sessions {
 /** Returns the handle of a session's socket, the only way to pause its reading; undefined once it is destroyed. */
 function handleOf({ socket }: Http2Session) {
   return (socket as { _handle?: { readStart(): void; readStop(): void } } | undefined)?._handle;
-}
-
-function lengthOf(headers: IncomingHttpHeaders): number {
-  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0);
 }
 
 /** True if a stream's request has not arrived as a whole. */

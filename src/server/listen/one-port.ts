@@ -97,8 +97,9 @@ export class OnePortServer extends Server {
     });
     // Each stream is looked at before Node makes a request of it.
     const toRequest = takeListener(this.#http2, "stream");
-    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
-      if (this.#sessions.acceptStream(stream, headers)) toRequest.call(this.#http2, stream, headers, ...rest);
+    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags, sent) => {
+      if (this.#sessions.acceptStream(stream, headers, sent))
+        toRequest.call(this.#http2, stream, headers, flags, sent);
     });
     this.#records = new TlsRecords(this.counts.cutOff);
     this.#tls = tls && this.#createTls(tls);

@@ -8,7 +8,7 @@ import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import type { Calls } from "../calls.js";
 import { sendCallError, sendError, siteOf, wireErrorOf } from "../errors.js";
-import { JSON_OPTIONS, readValue } from "../json.js";
+import { JSON_OPTIONS, readArguments } from "../json.js";
 import { challengeOf } from "../oauth/metadata.js";
 import { BODY_BYTES_MAX, type Rpc } from "../rpc/service.js";
 import { type Endpoint, serve } from "../serve.js";
@@ -42,7 +42,7 @@ export function addMcp(app: FastifyInstance, { calls, rpcs, corsOrigins, issuer 
     const call = calls.open({ method: SERVICE + name, protocol: "mcp", request: raw, setHeader });
     call.principal = { ...outer.caller };
     try {
-      call.message = readValue(input, request);
+      call.message = readArguments(input, request);
       return toJson(output, await calls.run(call, rpc), JSON_OPTIONS) as JsonObject;
     } catch (error) {
       call.error = error;
