@@ -387,7 +387,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     },
   );
 
-  it.each([641, 961, 1101])("shows keys and calls at %d px without scrolling sideways", async (room) => {
+  it.each([641, 768, 961, 1101])("shows keys and calls at %d px without scrolling sideways", async (room) => {
     await page.setViewportSize({ width: room, height: 844 });
     // Its error is a long one.
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
