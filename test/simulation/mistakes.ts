@@ -282,7 +282,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key pays for what an attempt has stored that died",
-    seed: 673,
+    seed: 1699,
     changes: [["memory/operations/write.ts", "if (!isOthers) this.#paid.add(id);", "this.#paid.add(id);"]],
   },
   {
@@ -292,12 +292,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key does not pay for what a failed attempt has stored late",
-    seed: 509,
+    seed: 1416,
     changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
   },
   {
     what: "an export goes on with vectors of another model",
-    seed: 2262,
+    seed: 1790,
     changes: [
       [
         "memory/operations/stream/export.ts",
