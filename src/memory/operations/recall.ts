@@ -328,12 +328,17 @@ async function fill(
       ));
     for (const [i, found] of some.entries()) {
       if (!take(found.entry)) break;
+      // Copied only where it must be: most recalls ask for no neighbors, and copies of their results take long.
+      if (neighbors === undefined) {
+        filled.push(found);
+        continue;
+      }
       const { before = [], after = [] } = beside?.[i] ?? {};
       const kept = new Set(nearestFirst(before, after).filter((each) => take(each)));
       filled.push({
         ...found,
-        ...(neighbors && neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
-        ...(neighbors && neighbors.after > 0 && { after: after.filter((each) => kept.has(each)) }),
+        ...(neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
+        ...(neighbors.after > 0 && { after: after.filter((each) => kept.has(each)) }),
       });
     }
   }
