@@ -42,9 +42,9 @@ export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   if (!isKnown) throw otherFormat("JSON Lines with a text in each");
 }
 
-/** What a line may say. */
+/** Fields of a line that are imported. */
 const FIELDS = ["text", "metadata", "external_id", "id", "expire_time", "event_time"];
-/** What recalld itself writes of a memory beside these; an import makes it anew. */
+/** Other fields that recalld writes of a memory: a line may have them, and an import makes them anew. */
 const MADE_ANEW =
   "created_at updated_at tokens etag score words match explanation query_index vectors windows".split(" ");
 
@@ -60,7 +60,7 @@ function memoryOf(item: JsonObject, place: string): Read {
   );
   if ("result" in read) return read;
   if (wrong !== undefined) return refusal(read, `its ${wrong[0]} is no time`);
-  // What nobody reads would be lost without a word, such as a ttl.
+  // Refused, because a field that is not imported, such as a ttl, would be lost without a word.
   const unknown = Object.keys(item).find((name) => !FIELDS.includes(name) && !MADE_ANEW.includes(name));
   if (unknown === undefined) return read;
   const meant = suggestion(unknown, FIELDS) || "; put it into metadata";

@@ -50,7 +50,7 @@ export async function consent(
   const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
   const { id: accountId, keys } = await managedBy(accounts, caller);
   if (keys.length >= KEYS_MAX) throw tooManyKeys();
-  // What is known of an application: where its document is, or where its codes go.
+  // An application is named by its document's host or, without one, by the host that its codes are sent to.
   const label = client.host ?? destinationOf(request.redirectUri).host;
   const code = newSecret("code");
   const nowMs = Date.now();

@@ -275,7 +275,7 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
     await namespaces.ifLogIsOpen(logId, async (replica) => {
       isCurrent = await catchUp(replica);
       if (!isCurrent) return;
-      // What could not be overwritten before, such as in a folder that was read-only, is tried again.
+      // Tries overwritings again that failed before, for instance because the folder was read-only.
       await indexes.wipe(logId, []);
       // Marks of files that have lost nothing for long are far behind.
       applied.set(logId, replica.applied);

@@ -138,7 +138,7 @@ export class Http2Sessions {
       setImmediate(() => this.#countOverhead(session, open));
     };
     countExcess(sent);
-    // As they were sent: of many with one name, Node may hand on the first alone.
+    // The headers as they were sent: of several with one name, Node may hand on only the first.
     stream.on("trailers", (_trailers: unknown, _flags: unknown, sent: readonly string[]) =>
       countExcess(sent),
     );

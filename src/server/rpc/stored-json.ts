@@ -52,7 +52,7 @@ export function* withStoredStructs<M extends Message>(desc: DescMessage, message
   const fields = message as Record<string, unknown>;
   const ownPackage = desc.file.proto.package;
   for (const { fieldKind, localName, message: inner, number: no, oneof } of desc.fields) {
-    // Of the messages that are Google's, such as times, only a Struct has any.
+    // Messages of Google's packages, such as times, hold no Struct; a Struct itself is one of them.
     if (inner === undefined || (inner !== StructSchema && inner.file.proto.package !== ownPackage)) continue;
     const chosen = oneof && (fields[oneof.localName] as { readonly case?: string; readonly value?: unknown });
     const value = chosen === undefined || chosen.case !== localName ? fields[localName] : chosen.value;
