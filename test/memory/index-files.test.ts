@@ -269,9 +269,11 @@ describe("the files of a log's index", () => {
     const files = wipingStoredFiles(domain.ports);
     await files();
     await domain.namespaces.close();
+    // A busy machine makes several files, of which a later one may have been merged.
+    for (const { path } of copiesOf(logId)) rmSync(path);
     putBack(copies);
     const marks = (await indexes.marksOf(logId)).map(({ sequence }) => sequence);
-    // A busy machine makes several files, the first of them before all memories were applied.
+    // The first of several files is made before all memories were applied.
     expect(Math.min(...marks)).toBeLessThanOrEqual(MEMORIES);
     await deleteMemory(other.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     begun.length = 0;
