@@ -52,6 +52,7 @@ export function orUsageError<T>(what: string, work: () => T): T {
 /** Names of fields whose option has another name than theirs with dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {
   query: "QUERY",
+  queries: "QUERY",
   like_id: "--like",
   text: "TEXT",
   id: "ID",

@@ -125,16 +125,18 @@ type RecallOption =
 const RECENCY_WEIGHT = 0.1;
 
 export async function recall(words: readonly string[], given: Recalling): Promise<void> {
-  const { halfLife, recencyWeight, or, like, around, aroundSame: same, ...others } = given;
+  const { halfLife, recencyWeight, or = [], like: likeId, around, aroundSame: same, ...others } = given;
   const { namespace, mode = "HYBRID" } = others;
   if (recencyWeight !== undefined && halfLife === undefined) {
     throw new UsageError("--recency-weight is for --half-life, which is missing");
   }
   const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
-  if (same !== undefined && around === undefined) throw new UsageError("--around-same needs --around");
-  const neighbors = around === undefined ? undefined : { before: around, after: around, same };
-  const question = questionOf(words, { or, like });
-  const asked = { ...requestOf(others), ...question, mode, recency, neighbors };
+  const hasNeighbors = around !== undefined || same !== undefined;
+  const neighbors = hasNeighbors ? { before: around, after: around, same } : undefined;
+  const queries = [...(words.length > 0 ? [words.join(" ")] : []), ...or];
+  // The server refuses none, and one beside an id.
+  const question = queries.length > 1 ? { queries } : { query: queries[0] };
+  const asked = { ...requestOf(others), ...question, likeId, mode, recency, neighbors };
   const answer = await connect(given).recall(asked);
   print(given, answer, () =>
     answer.results.length === 0
@@ -158,22 +160,6 @@ export async function recall(words: readonly string[], given: Recalling): Promis
 /** Shows a neighbor as a row without a score, beside the result that it is around. */
 function beside({ id, text }: Memory) {
   return { id, text, score: undefined, words: undefined };
-}
-
-/** Makes one question of the words, several if there are others, or none if a memory stands for it. */
-function questionOf(
-  words: readonly string[],
-  { or = [], like }: { or: readonly string[] | undefined; like: string | undefined },
-) {
-  const own = words.length > 0 ? [words.join(" ")] : [];
-  if (like !== undefined) {
-    if (own.length + or.length > 0)
-      throw new UsageError("--like stands in place of a question: give one of both");
-    return { likeId: like };
-  }
-  const queries = [...own, ...or];
-  if (queries.length === 0) throw new UsageError("say what to recall: a question, or --like with an id");
-  return queries.length === 1 ? { query: queries[0] } : { queries };
 }
 
 interface Listing extends In {
@@ -261,15 +247,10 @@ interface UpdatingMany extends In {
 export async function updateMetadata(ids: readonly string[], given: UpdatingMany): Promise<void> {
   const { namespace, filter, remove, dryRun } = given;
   const metadata = metadataGiven(given.metadata);
-  if (ids.length > 0 === (filter !== undefined))
-    throw new UsageError("say what to update: ids or --filter, and one of them");
-  if (metadata === undefined && remove.length === 0)
-    throw new UsageError("say what changes: --metadata or --remove");
-  if (dryRun && filter === undefined) throw new UsageError("--dry-run needs --filter");
   const recalld = connect(given);
   const change = { namespace, metadata, remove };
   if (dryRun) {
-    const { matched = 0, samples } = await recalld.updateMemories({ ...change, filter, dryRun });
+    const { matched = 0, samples } = await recalld.updateMemories({ ...change, ids, filter, dryRun });
     return print(given, { matched, samples }, () => [
       `${grouped(matched)} memories match; some of them, as they would be:`,
       ...tableOf({ id: ({ id }) => id, metadata: (each) => short(JSON.stringify(each.metadata)) }, samples),
@@ -295,10 +276,10 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
 
 /** What calls are about: the memories of a filter, or those with some ids, as many as one call takes. */
 function targetsOf(ids: readonly string[], filter: Metadata | undefined) {
-  if (filter !== undefined) return [{ filter }];
   const distinct = [...new Set(ids)];
-  return Array.from({ length: Math.ceil(distinct.length / IDS_MAX) }, (_, i) => ({
+  return Array.from({ length: Math.max(1, Math.ceil(distinct.length / IDS_MAX)) }, (_, i) => ({
     ids: distinct.slice(i * IDS_MAX, (i + 1) * IDS_MAX),
+    filter,
   }));
 }
 
