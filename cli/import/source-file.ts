@@ -27,12 +27,6 @@ const [LF, CR] = [0x0a, 0x0d];
 export async function openSource(path: string): Promise<Source & { close(): Promise<void> }> {
   const name = path === "-" ? "the standard input" : path;
   const file = await opened(path, name);
-  try {
-    await expectUtf8(file, name);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
   let json: Promise<unknown> | undefined;
   return {
     lines: () => linesOf(file),
@@ -81,23 +75,6 @@ async function spooled(input: AsyncIterable<Buffer | string>, name: string): Pro
     await file.close();
     throw error;
   }
-}
-
-async function expectUtf8(file: FileHandle, name: string): Promise<void> {
-  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4), position: 0 });
-  const encoding = otherEncodingOf(buffer.subarray(0, bytesRead));
-  if (encoding !== undefined) throw unreadable(`${name} is ${encoding}; save it as UTF-8`);
-}
-
-/**
- * The encoding other than UTF-8 that a text's mark shows, or a zero among its first bytes: most texts, and all of JSON,
- * begin with ASCII.
- */
-function otherEncodingOf(start: Uint8Array): "UTF-16" | "UTF-32" | undefined {
-  const [a = 1, b = 1, c = 1, d = 1] = start;
-  const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
-  if (!isMarked && a !== 0 && b !== 0) return undefined;
-  return (a === 0 && b === 0) || (c === 0 && d === 0) ? "UTF-32" : "UTF-16";
 }
 
 /** Reads on from a position, or from where a pipe is. A stream of the file's could not be begun anew. */
@@ -151,8 +128,6 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
  * @throws MemoryError `invalid_argument` if it is not UTF-8
  */
 export function decoded(bytes: Buffer, name: string): string {
-  const encoding = otherEncodingOf(bytes);
-  if (encoding !== undefined) throw unreadable(`${name} is ${encoding}; save it as UTF-8`);
   if (!isUtf8(bytes)) {
     const at = firstBroken(bytes);
     const line = bytes.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);

@@ -4,7 +4,6 @@ import {
   idTextOf,
   importEach,
   imported,
-  inUtc,
   listOf,
   madeId,
   objectOf,
@@ -63,15 +62,14 @@ function messageOf({ value, place }: Placed, conversation: JsonObject | object):
   if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role)))
     return undefined;
   if (!TAKEN.includes(role)) return skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
-  const createdAt = secondsToTime(message.create_time);
+  const createdAt = timeOf(message.create_time);
   return imported({
     program: "chatgpt",
     place,
     id: message.id,
     text,
     facts: { ...conversation, role, created_at: createdAt },
-    eventTime: createdAt ?? undefined,
-    problem: createdAt === null && "its create_time is no time",
+    eventTime: createdAt,
   });
 }
 
@@ -102,12 +100,6 @@ function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
     const children = listOf(node?.children) ?? [];
     return node !== undefined && !children.some((child) => typeof child === "string" && nodes.has(child));
   });
-}
-
-/** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */
-function secondsToTime(seconds: unknown): string | undefined | null {
-  if (seconds === undefined || seconds === null) return undefined;
-  return (typeof seconds === "number" ? inUtc(new Date(seconds * 1000)) : undefined) ?? null;
 }
 
 function isHidden({ metadata }: JsonObject): boolean {

@@ -53,7 +53,7 @@ export function lostIn(value: unknown, path: Lost["path"] = []): Lost | undefine
   return undefined;
 }
 
-/** Writes a value as JSON, with the digits of each number as they were. @throws RangeError if it is too deep */
+/** Writes a value as JSON, with the digits of each number as they were. */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, inner) => literalOf(inner) ?? inner);
 }

@@ -83,22 +83,12 @@ export function idTextOf(id: unknown): string | undefined {
   if (id === undefined || id === null || id === "") return undefined;
   const literal = literalOf(id);
   if (literal !== undefined) return /\d/.test(literal) ? literal : undefined;
-  return typeof id === "object" ? jsonOrUndefined(id) : String(id);
+  return typeof id === "object" ? jsonOf(id) : String(id);
 }
 
 /** Makes an id of what the file knows, for what has none of its own. */
 export function madeId(parts: readonly unknown[]): string {
-  const json = jsonOrUndefined(parts) ?? JSON.stringify(parts.filter((part) => typeof part === "string"));
-  return createHash("sha256").update(json).digest("hex").slice(0, 32);
-}
-
-/** Writes JSON; undefined for what is nested too deep, which is refused as metadata and no id. */
-function jsonOrUndefined(value: unknown): string | undefined {
-  try {
-    return jsonOf(value);
-  } catch {
-    return undefined;
-  }
+  return createHash("sha256").update(jsonOf(parts)).digest("hex").slice(0, 32);
 }
 
 /** A memory as a file describes it. */
