@@ -75,10 +75,8 @@ export const ELEMENT_SIZE_MAX = 1_048_576;
  * and a list one for each element. More keys would hold the thread while they are parsed in one step.
  */
 const COMMAS_MAX = 40_960;
-/** Depth of a Struct beyond which it is refused here: walking more would overflow the stack. The domain allows less. */
-export const NESTING_MAX = 64;
-/** Levels around a Struct, in an element of a batch or a tool's arguments, with some to spare. */
-const LEVELS_AROUND = 8;
+/** Depth beyond which a body is refused here, because each level takes memory while it is read. The domain allows less. */
+const NESTING_MAX = 72;
 
 interface Reading {
   /** Name of the whole text in errors. */
@@ -128,7 +126,7 @@ export function* reading(text: string, { what = "body", part = "" }: Reading = {
     } else if (char === OBJECT || char === ARRAY) {
       expectsKey = char === OBJECT;
       scopes.push({ isObject: expectsKey, begin: at, index: 0, commas: 0 });
-      if (isBound && scopes.length > NESTING_MAX + LEVELS_AROUND) throw tooDeep(field());
+      if (isBound && scopes.length > NESTING_MAX) throw tooDeep(field());
     } else if (char === OBJECT_END || char === ARRAY_END) {
       expectsKey = false;
       const closed = scopes.pop();
@@ -183,7 +181,7 @@ function* parsing(
 }
 
 /** Makes the error for a Struct that is deeper than any may be; of metadata it names the domain's limit. */
-export function tooDeep(field: string): MemoryError {
+function tooDeep(field: string): MemoryError {
   const levels = field.endsWith("metadata") ? METADATA_DEPTH_MAX : NESTING_MAX;
   return invalid(field, `is more than ${levels} levels deep`);
 }

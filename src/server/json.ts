@@ -21,7 +21,7 @@ import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { LONG_BYTES, NESTING_MAX, reading, textOf, tooDeep } from "./json-text.js";
+import { LONG_BYTES, reading, textOf } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -179,7 +179,6 @@ function messageIn(message: DescMessage, value: unknown, name: string): unknown 
   }
   if (message.file.proto.package === "recalld.v1") return toEnd(fieldsIn(message, value, name));
   if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
-  checkNesting(name, value, 1);
   // A Struct is what its JSON is.
   return message.typeName === StructSchema.typeName ? value : fromJson(message, value as JsonObject);
 }
@@ -225,13 +224,6 @@ function choiceIn(choice: DescEnum, value: unknown, name: string): number {
 
 function within(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
-}
-
-function checkNesting(field: string, value: object, depth: number): void {
-  if (depth > NESTING_MAX) throw tooDeep(field);
-  for (const inner of Object.values(value)) {
-    if (typeof inner === "object" && inner !== null) checkNesting(field, inner, depth + 1);
-  }
 }
 
 function kindOf(value: unknown): string {

@@ -1,7 +1,13 @@
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
-import { StoreBatchRequestSchema, StoreRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
+import {
+  StoreBatchRequestSchema,
+  type StoreRequest,
+  StoreRequestSchema,
+} from "../../gen/recalld/v1/memory_pb.js";
 import { toEnd } from "../../src/concurrency/time-slices.js";
+import { parseFilter } from "../../src/memory/requests/filter.js";
+import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { decodeBody } from "../../src/server/body.js";
 import { LONG_BYTES, reading } from "../../src/server/json-text.js";
 import { readMessage } from "../../src/server/mcp/reading.js";
@@ -57,6 +63,17 @@ describe("JSON that is deeper than any may be", () => {
     `{"metadata":{"a":${"[".repeat(400_000)}`,
   ])("is refused before it is parsed in one step: %.32s", (text) => {
     expect(() => read(text)).toThrow("metadata is more than 16 levels deep");
+  });
+
+  it("is left to the domain where the body is short, which follows it no deeper", async () => {
+    const deep = `${'{"$not":'.repeat(7_000)}1${"}".repeat(7_000)}`;
+    const { metadata } = (await decode(
+      "json",
+      Buffer.from(`{"metadata":${deep}}`),
+      StoreRequestSchema,
+    )) as StoreRequest;
+    expect(() => parseMetadata(metadata)).toThrow("metadata is more than 16 levels deep");
+    expect(() => parseFilter(metadata)).toThrow(/levels deep/);
   });
 });
 
