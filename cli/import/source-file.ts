@@ -42,19 +42,11 @@ async function opened(path: string, name: string): Promise<FileHandle> {
   if (path === "-") return await spooled(process.stdin, name);
   try {
     const file = await open(path);
-    const stat = await file.stat();
-    if (stat.isFile()) return file;
-    try {
-      if (stat.isDirectory()) throw unreadable(`${name} is a folder`);
-      return await spooled(chunksOf(file, null), name);
-    } finally {
-      await file.close();
-    }
+    if ((await file.stat()).isFile()) return file;
+    return await spooled(chunksOf(file, null), name).finally(() => file.close());
   } catch (error) {
     if (error instanceof MemoryError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "is not there" : `cannot be read: ${message}`;
-    throw unreadable(`${name} ${why}`, error);
+    throw unreadable(`${name} cannot be read: ${(error as Error).message}`, error);
   }
 }
 

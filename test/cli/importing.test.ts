@@ -191,8 +191,8 @@ it("goes on behind a memory that the server refuses, and ends where it refuses t
 
 it.each([
   [{ from: "nowhere" }, "invalid_argument", /--from must be one of recalld, recalld-account, mem0/],
-  [{ file: "/nonexistent/file" }, "invalid_argument", /nonexistent.file is not there/],
-  [{ file: import.meta.dirname }, "invalid_argument", /is a folder/],
+  [{ file: "/nonexistent/file" }, "invalid_argument", /nonexistent.file cannot be read: ENOENT/],
+  [{ file: import.meta.dirname }, "invalid_argument", /cannot be read: EISDIR/],
   [
     { file: import.meta.filename, from: undefined },
     "invalid_argument",

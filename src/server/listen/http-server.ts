@@ -53,13 +53,11 @@ export async function listen(
     // Fastify did not make the server, and so does not know of its TLS.
     return tls === undefined ? address : address.replace(/^http:/, "https:");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") throw failedPrecondition(`${setting} ${port} on ${host} is in use`);
-    if (code === "EACCES") throw failedPrecondition(`${setting} ${port} on ${host} needs privileges`);
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw failedPrecondition(`HOST ${host} is not an address of this machine`);
-    }
-    throw error;
+    const { code, message, syscall } = error as NodeJS.ErrnoException;
+    // Not an error of the system.
+    if (syscall === undefined) throw error;
+    const why = code === "EADDRINUSE" ? "is in use" : `cannot be used: ${message}`;
+    throw failedPrecondition(`${setting} ${port} on ${host} ${why}`);
   }
 }
 

@@ -82,15 +82,8 @@ function check({ cert, key }: TlsFiles, files: FileNames): void {
 }
 
 async function readSetting(setting: string, file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const reasons: Record<string, string> = {
-      ENOENT: "there is no such file",
-      EACCES: "this user may not read it",
-      EISDIR: "it is a folder",
-    };
-    throw failedPrecondition(
-      `${setting} ${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}`,
-    );
+  return readFile(file).catch(({ message }: Error) => {
+    throw failedPrecondition(`${setting} ${file} cannot be read: ${message}`);
   });
 }
 
