@@ -8,7 +8,7 @@ import {
   fetchDocument,
   guardedLookup,
   isPublic,
-  whyNoDocument,
+  mayHaveDocument,
 } from "../../src/server/oauth/fetch-document.js";
 import { certificates } from "../support/certificates.js";
 
@@ -38,7 +38,7 @@ describe("an address", () => {
 
 describe("the address of a document", () => {
   it.each([CLIENT, "https://app.example/a/b", "https://xn--bcher-kva.example/c"])("may be %s", (url) => {
-    expect(whyNoDocument(url)).toBeUndefined();
+    expect(mayHaveDocument(url)).toBe(true);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("the address of a document", () => {
       `https://a.example/${"x".repeat(600)}`,
     ],
   ])("may not be %s", (url) => {
-    expect(whyNoDocument(url)).not.toBeUndefined();
+    expect(mayHaveDocument(url)).toBe(false);
   });
 });
 

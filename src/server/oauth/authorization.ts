@@ -6,7 +6,6 @@ import { resourceOf, SCOPES } from "./metadata.js";
 
 /** Form of a challenge: SHA-256 in base64url. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
-const STATE_CHARS_MAX = 2_048;
 
 /** Parameters of a request, each once. */
 export type Parameters = Readonly<Partial<Record<string, string>>>;
@@ -57,15 +56,12 @@ export async function readAuthorization(
 }
 
 function problemIn(parameters: Parameters, issuer: string): Problem | undefined {
-  const { response_type, response_mode, code_challenge, code_challenge_method, resource, state } = parameters;
+  const { response_type, response_mode, code_challenge, code_challenge_method, resource } = parameters;
   const wrong = (error: string, error_description: string) => ({ error, error_description });
   if (response_type === undefined) return wrong("invalid_request", "response_type is missing");
   if (response_type !== "code") return wrong("unsupported_response_type", "response_type must be code");
   if (response_mode !== undefined && response_mode !== "query") {
     return wrong("invalid_request", "response_mode must be query");
-  }
-  if (state !== undefined && (state.length > STATE_CHARS_MAX || !/^[\x20-\x7e]*$/.test(state))) {
-    return wrong("invalid_request", `state must be printable ASCII of at most ${STATE_CHARS_MAX} characters`);
   }
   if (code_challenge === undefined) return wrong("invalid_request", "code_challenge (PKCE) is missing");
   if (code_challenge_method !== "S256") return wrong("invalid_request", "code_challenge_method must be S256");

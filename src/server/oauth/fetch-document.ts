@@ -66,22 +66,15 @@ const URL_CHARS_MAX = 512;
 type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
 
 /**
- * Returns why a document may not be fetched from an address, or undefined: it must be a plain address of HTTPS,
- * with a path, at the port of HTTPS and at a name. An address by number would never be looked up, nor checked.
+ * True if a document may be fetched from an address: a plain one of HTTPS, as browsers write it, with a path, at the port
+ * of HTTPS and at a name. An address by number would never be looked up, nor checked.
  */
-export function whyNoDocument(url: string): string | undefined {
-  if (url.length > URL_CHARS_MAX) return `is longer than ${URL_CHARS_MAX} characters`;
-  if (!URL.canParse(url)) return "is not an address";
-  const { protocol, hostname, port, pathname, search, hash, username, password, href } = new URL(url);
-  if (protocol !== "https:") return "is not of HTTPS";
-  if (href !== url) return "is not written as browsers write it";
-  if (port !== "" || username !== "" || password !== "") return "has a port or a user name";
-  if (search !== "" || hash !== "" || url.includes("#") || url.includes("?"))
-    return "has a query or a fragment";
-  if (pathname === "/") return "has no path";
-  const isName =
-    isIP(hostname.replace(/^\[|\]$/g, "")) === 0 && hostname.includes(".") && !hostname.endsWith(".");
-  return isName ? undefined : "names no host of the internet";
+export function mayHaveDocument(url: string): boolean {
+  if (url.length > URL_CHARS_MAX || !URL.canParse(url) || /[?#]/.test(url)) return false;
+  const { protocol, hostname, port, pathname, username, password, href } = new URL(url);
+  const isPlain = protocol === "https:" && href === url && port + username + password === "";
+  const isName = isIP(hostname) === 0 && /\.[^.\]]+$/.test(hostname);
+  return isPlain && isName && pathname !== "/";
 }
 
 /**
@@ -94,8 +87,8 @@ export async function fetchDocument(
   url: string,
   connecting: Connecting = { lookup: guardedLookup() },
 ): Promise<unknown> {
-  const wrong = whyNoDocument(url);
-  if (wrong !== undefined) throw invalid("client_id", wrong);
+  if (!mayHaveDocument(url))
+    throw invalid("client_id", "is not a plain address of HTTPS, with a path, at a host of the internet");
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return JSON.parse(await bodyOf(await ask(url, { ...connecting, signal })));
