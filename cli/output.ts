@@ -40,8 +40,8 @@ function snakeCase(name: string): string {
 }
 
 export function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[]): string[] {
-  const names = Object.keys(columns);
-  return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
+  const cells = Object.values(columns);
+  return inColumns([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
 }
 
 /** Formats a time for people: to the second. */

@@ -5,7 +5,7 @@ import * as keys from "../accounts/keys.js";
 import { type Plan, type Plans, setPlan, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { getUsage, type Usage } from "../accounts/usage.js";
-import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
+import { failedPrecondition, MemoryError, parseWhole, unavailable } from "../errors.js";
 import type { IndexStatus } from "../memory/log/index-status.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
@@ -127,7 +127,7 @@ async function revokeKey({ accounts }: OperatorPorts, given: Given) {
 
 async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
   const { id: accountId } = await theAccount(accounts, given);
-  const days = await getUsage(usage, { accountId, days: number(given, "days") });
+  const days = await getUsage(usage, { accountId, days: given.days as number | undefined });
   return days.map(({ date, stores, recalls, tokensStored, tokensQueried }) => ({
     date,
     stores,
@@ -170,13 +170,7 @@ async function theAccount(accounts: Accounts, given: Given): Promise<Account> {
 }
 
 function text(given: Given, name: string): string {
-  const value = given[name] ?? "";
-  if (typeof value !== "string") throw invalid(name, "is no text");
-  return value;
-}
-
-function number(given: Given, name: string): number | undefined {
-  return given[name] === undefined ? undefined : Number(given[name]);
+  return String(given[name] ?? "");
 }
 
 function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtMs }: Account) {

@@ -36,7 +36,7 @@ export function normalizeHeaders(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** Says why a type is not served. */
+/** Reason for which a type is not served. */
 export function unsupported(type: string): string {
   const charset = foreignCharset(type);
   if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;

@@ -37,7 +37,7 @@ const current = createMcpHandler(
 );
 
 /**
- * Answers a message of the Model Context Protocol by itself: nothing is kept between two of them. The
+ * Responds to a message of the Model Context Protocol by itself: nothing is kept between two of them. The
  * protocol's own package speaks it, in the current version and in those of 2025.
  */
 export async function answer(call: Call, message: Json, exchange: Exchange): Promise<Response> {
@@ -79,16 +79,11 @@ function serverFor({ scope, ask, onFault }: Exchange): Server {
   server.setRequestHandler("tools/call", ({ params }) => {
     // A key that may not use it is told so by the RPC.
     const tools: readonly Tool[] = TOOL_SETS[scope.tools];
-    const tool = tools.find(({ name }) => name === params.name);
+    const names = tools.map(({ name }) => name);
+    const tool = tools[names.indexOf(params.name)];
     if (tool === undefined) {
-      const meant = suggestion(
-        params.name,
-        tools.map(({ name }) => name),
-      );
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `there is no tool ${shown(params.name)}${meant}`,
-      );
+      const message = `there is no tool ${shown(params.name)}${suggestion(params.name, names)}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask }).catch((fault) => {
       // The package would send the fault's own words.

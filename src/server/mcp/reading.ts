@@ -11,12 +11,7 @@ import type { Json } from "./tools/tool.js";
 export async function readMessage(bytes: Uint8Array) {
   const work = reading(textOf(bytes, "message"), { what: "message", part: "params.arguments" });
   const { value, loss } = await inTimeSlices(work);
-  const message = messageOf(value);
-  const { arguments: args } = (message.params ?? {}) as Json;
-  // The protocol's library would drop it in silence.
-  const isDropped = isObject(args) && Object.hasOwn(args, "__proto__");
-  const dropped = isDropped ? invalid("__proto__", "is no argument of any tool") : undefined;
-  return { message, loss: loss ?? dropped };
+  return { message: messageOf(value), loss };
 }
 
 /**
