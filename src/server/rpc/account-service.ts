@@ -71,13 +71,13 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const shares = await readShares(ports.calls, account, caller);
       const keys = shares.keys.map(({ name: keyId, ...used }) => ({ keyId, ...used }));
       const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
-      return { days: found.map(toldDay), keys, namespaces, since: timestampOf(shares.sinceMs) };
+      return { days: found.map(dayOf), keys, namespaces, since: timestampOf(shares.sinceMs) };
     },
     async listRecentCalls({ pageSize, pageToken, ...request }, call) {
       const filter = callsFilterOf(request);
       const page = await listRecentCalls(ports, { caller: call.caller, pageSize, pageToken, filter });
       const { nextPageToken, sinceMs } = page;
-      return { calls: page.calls.map(told), nextPageToken, since: timestampOf(sinceMs) };
+      return { calls: page.calls.map(recentCallOf), nextPageToken, since: timestampOf(sinceMs) };
     },
     async createKey(asked, { caller }) {
       const access = chosen("access", asked.access, ACCESS) ?? "full";
@@ -121,11 +121,11 @@ function callsFilterOf({
   return { errorsOnly, keyId, code, method, namespace };
 }
 
-function toldDay({ hours = {}, ...day }: DayUsage) {
+function dayOf({ hours = {}, ...day }: DayUsage) {
   return { ...day, hours: Object.entries(hours).map(([hour, used]) => ({ hour: Number(hour), ...used })) };
 }
 
-function told({ atMs, ms: durationMs, namespace = "", message = "", ...call }: CallRecord) {
+function recentCallOf({ atMs, ms: durationMs, namespace = "", message = "", ...call }: CallRecord) {
   const { method, protocol, code, requestId, keyId } = call;
   const startTime = timestampOf(atMs);
   return { startTime, method, protocol, keyId, namespace, code, message, durationMs, requestId };

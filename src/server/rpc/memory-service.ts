@@ -62,52 +62,53 @@ export function memoryService(
   ports: StreamPorts,
   { ending, calls }: { ending: AbortSignal; calls: Pick<Calls, "spendOnWrite"> },
 ): Service<typeof MemoryService> {
+  /** What every write has of its call; the key is that by which it may be repeated. */
+  const writing = (call: Call) => {
+    const key = call.headers["idempotency-key"];
+    return {
+      idempotencyKey: key === undefined ? undefined : String(key),
+      onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
+      ...common(call),
+    };
+  };
   return {
     async *watchNamespace({ namespace, position }, { caller, signal, positionName }) {
       const asked = { caller, signal, ending, namespace, position, positionName };
-      for await (const told of watch(ports, asked)) yield eventOf(told);
+      for await (const event of watch(ports, asked)) yield eventOf(event);
     },
     async *exportMemories(asked, { caller, signal }) {
       for await (const line of exportMemories(ports, { ...asked, caller, signal, ending })) yield { line };
     },
     async store(asked, call) {
       const { namespace } = asked;
-      const request = {
-        namespace,
-        idempotencyKey: idempotencyKey(call),
-        ...common(call),
-        ...memoryToStore(asked),
-      };
+      const request = { namespace, ...writing(call), ...memoryToStore(asked) };
       const { stored, replayed } = await store(ports, request);
       const similar = stored.similar && [...stored.similar];
       await hold(call, similar?.map(({ text }) => text) ?? []);
-      tellReplayed(call, replayed);
+      markReplayed(call, replayed);
       return { namespace, similar: similar && { memories: similar }, ...storedOf(stored) };
     },
     async storeBatch({ namespace, memories }, call) {
-      const asked = { namespace, memories: batchMemories(memories), idempotencyKey: idempotencyKey(call) };
-      const request = { ...asked, ...common(call) };
+      const request = { namespace, memories: batchMemories(memories), ...writing(call) };
       const { results, replayed } = await storeBatch(ports, request);
-      tellReplayed(call, replayed);
+      markReplayed(call, replayed);
       return { results: results.map(batchResult), namespace };
     },
     async updateMemory({ updateMask, ...asked }, call) {
       const request = {
-        ...common(call),
+        ...writing(call),
         ...asked,
-        idempotencyKey: idempotencyKey(call),
         expiry: expiryOf(asked.expiry),
         onSecret: chosen("on_secret", asked.onSecret, ON_SECRET),
         eventAtMs: eventAtMsOf(asked),
         mask: updateMask?.paths,
         // A patch that says null of all metadata removes it.
         merges: call.request.method === "PATCH" && asked.metadata !== undefined,
-        onFreeWrite: (bytes: number) => calls.spendOnWrite(call, bytes),
       };
       call.hold(ANSWER_BYTES);
       const { memory, replayed, redacted } = await updateMemory(ports, request);
       await hold(call, textsOf(memory), ANSWER_BYTES);
-      tellReplayed(call, replayed);
+      markReplayed(call, replayed);
       return { memory: memoryOf(memory), namespace: asked.namespace, redacted: redactedOf(redacted) };
     },
     async recall(asked, call) {
@@ -181,9 +182,7 @@ export function memoryService(
       return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
     },
     async updateMemories(asked, call) {
-      const onFreeWrite = (bytes: number) => calls.spendOnWrite(call, bytes);
-      const request = { ...asked, ...common(call), onFreeWrite };
-      const { dry, failed, ...counts } = await updateMemories(ports, request);
+      const { dry, failed, ...counts } = await updateMemories(ports, { ...asked, ...writing(call) });
       await hold(call, dry?.samples.flatMap(textsOf) ?? []);
       return {
         ...counts,
@@ -239,14 +238,8 @@ async function hold(call: Call, texts: readonly string[], expected = 0): Promise
   if (bytes > LONG_BYTES) await yieldToEventLoop();
 }
 
-/** The key by which a call may be repeated. */
-function idempotencyKey({ headers }: Call): string | undefined {
-  const key = headers["idempotency-key"];
-  return key === undefined ? undefined : String(key);
-}
-
 /** Marks a response whose work an earlier attempt with the same key has done. */
-function tellReplayed(call: Call, replayed: boolean): void {
+function markReplayed(call: Call, replayed: boolean): void {
   if (replayed) call.setHeader("idempotent-replayed", "true");
 }
 
