@@ -531,6 +531,19 @@ describe("the Model Context Protocol at /mcp", () => {
     });
   });
 
+  it("lists and reads where a strict schema makes a model give every argument", async () => {
+    const { call } = await open();
+    const { data } = await call("memory_store", { text: "Ada has a cat.", namespace: "" });
+    expect(data.namespace).toBe("default");
+    const filled = { page_size: 20, page_token: "", order: "NEWEST_FIRST", namespace: "", max_tokens: 2_000 };
+    for (const ids of [[], [data.id]]) {
+      const listed = await call("memory_list", { ...filled, ids });
+      expect(listed.text).toContain("Ada has a cat.");
+    }
+    expect((await call("memory_list", { ...filled, ids: data.id })).text).toContain("ids is a string");
+    expect((await call("memory_forget", { ids: [data.id], namespace: "" })).data).toEqual({ deleted: 1 });
+  });
+
   it.each(["", ',"arguments":null', ',"arguments":{}', ',"arguments":[]'])(
     "calls a tool without arguments: %s",
     async (args) => {

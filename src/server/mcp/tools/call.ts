@@ -62,10 +62,11 @@ export function refused(refusal: Refusal): CallToolResult {
 }
 
 /**
- * Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. The
- * RPC refuses what is no string.
+ * Chooses the namespace: what the key or the address fixes comes before what the model says, and allows no other. An
+ * empty name counts as left out. The RPC refuses what is no string.
  */
-function namespaceOf({ namespace: fixed }: Scope, asked: unknown, { also_in: others }: Json): string {
+function namespaceOf({ namespace: fixed }: Scope, given: unknown, { also_in: others }: Json): string {
+  const asked = given === "" ? undefined : given;
   if (fixed !== undefined && (others !== undefined || (asked !== undefined && asked !== fixed))) {
     const message = `this connection is for the namespace ${fixed} alone`;
     throw new ToolError({ code: "permission_denied", message, reason: "KEY_OTHER_NAMESPACE" });

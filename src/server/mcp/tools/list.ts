@@ -25,12 +25,14 @@ export const list: Tool = {
     max_tokens: MAX_TOKENS,
   },
   ...memoriesSchema({ next_page_token: text, missing: texts }),
-  async run({ given, namespace, tokensMax, ask }) {
+  async run({ given: { ids, ...given }, namespace, tokensMax, ask }) {
     const page_size = pageSizeIn(tokensMax, TOKENS_EACH, given.page_size ?? PAGE_SIZE);
+    // Strict schemas make models give every argument: no ids to list, and the arguments of a page beside ids.
+    const { page_size: _, page_token, order, ...reading } = given;
     const page =
-      given.ids === undefined
+      ids === undefined || (Array.isArray(ids) && ids.length === 0)
         ? await ask("ListMemories", { ...given, page_size, namespace })
-        : await ask("GetMemories", { ...given, namespace });
+        : await ask("GetMemories", { ...reading, ids, namespace });
     const { memories, next_page_token = "", missing = [], remaining = [] } = page as unknown as Page;
     const fitted = fitInto(memories, tokensMax, { show: shown });
     const left = [...(fitted.left_out ?? []), ...remaining];
