@@ -36,11 +36,11 @@ export function normalizeHeaders(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** Reason for which a type is not served. */
-export function unsupported(type: string): string {
+/** Reason for which a type is not served, and the type that is. */
+export function unsupported(type: string, [served] = ["application/json"] as readonly string[]): string {
   const charset = foreignCharset(type);
   if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;
-  return `content type ${type.slice(0, 64)} is not served here; send Content-Type: application/json`;
+  return `content type ${type.slice(0, 64)} is not served here; send Content-Type: ${served}`;
 }
 
 /** Returns the charset that a served type names, if it is not UTF-8. */

@@ -39,7 +39,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
       const type = request.headers["content-type"] ?? "none";
       if (takes?.includes(type) === false) {
         noteRefusal(request.raw);
-        return sendError(reply, 415, unsupported(type));
+        return sendError(reply, 415, unsupported(type, takes));
       }
       const call = calls.open({
         method: name,

@@ -300,7 +300,11 @@ describe("attacks on a code", () => {
       ["code", "b"],
     ]);
     expect((await post(`${server.url}/token`, twice)).body.error).toBe("invalid_request");
-    expect((await post(`${server.url}/token`, { code: "a", client_id: flow.clientId })).status).toBe(415);
+    const json = await post(`${server.url}/token`, { code: "a", client_id: flow.clientId });
+    expect(json).toMatchObject({
+      status: 415,
+      body: { message: expect.stringMatching(/; send Content-Type: application\/x-www-form-urlencoded$/) },
+    });
     const form = new URLSearchParams({ code: "a" });
     const zipped = await post(`${server.url}/token`, form, { "content-encoding": "br" });
     expect(zipped).toMatchObject({ status: 501, body: { error: "invalid_request" } });
