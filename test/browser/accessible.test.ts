@@ -159,6 +159,35 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     await page.context().close();
   });
 
+  it("leaves the focus on a button while its call runs, and calls once however often it is pressed", async () => {
+    const { page } = await openVisitor(browser, server.url);
+    await signInWith(page, server.url, key);
+    await visit(page, server.url, `playground/${NAMESPACE}`);
+    let calls = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/Recall", async (route) => {
+      calls++;
+      await released;
+      await route.continue();
+    });
+    await page.getByLabel("Question").fill("Who prefers tea?");
+    const button = page.getByRole("button", { name: "Recall", exact: true });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Recalling…" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Question").press("Enter");
+    await page.getByRole("button", { name: "Recalling…" }).focus();
+    release();
+    await page.locator(".results").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Recall");
+    expect(calls).toBe(1);
+    await page.context().close();
+  });
+
   it("keeps the theme that was chosen", async () => {
     const { page } = await openVisitor(browser, server.url, { colorScheme: "light" });
     await visit(page, server.url, "");

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { accounts } from "./api";
 import { count, UNLIMITED_CALLS } from "./format";
 import { KeyInUse } from "./key-in-use";
+import { whileBusy } from "./parts/busy";
 import { Gauge } from "./parts/gauge";
 import { Icon, type IconName, Logo } from "./parts/icon";
 import { linkTo, useRoute } from "./route";
@@ -160,7 +161,7 @@ export function SignOutButton() {
       <button
         type="button"
         className="button-plain sign-out"
-        disabled={leaving.isPending}
+        {...whileBusy(leaving.isPending)}
         onClick={() => leaving.mutate()}
       >
         <Icon name="leave" /> Sign out

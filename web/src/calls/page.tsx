@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { accounts } from "../api";
 import { ErrorNote } from "../errors";
 import { dateTime } from "../format";
+import { whileBusy } from "../parts/busy";
 import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
@@ -57,7 +58,7 @@ export function CallsPage() {
       title="Calls"
       intro={`The last calls ${whose}, and how they ended. No texts are kept.`}
       actions={
-        <button type="button" disabled={isFetching} onClick={reload}>
+        <button type="button" {...whileBusy(isFetching)} onClick={reload}>
           <Icon name="rotate" /> {isFetching ? "Refreshing…" : "Refresh"}
         </button>
       }

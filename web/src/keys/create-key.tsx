@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { accounts, type CreateKeyResponse, KeyAccess } from "../api";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { Dialog } from "../parts/dialog";
 import { refresh } from "../session/refresh";
 
@@ -99,7 +100,7 @@ export function CreateKey({ onMade, onClose }: { onMade(made: CreateKeyResponse)
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button-main" disabled={create.isPending}>
+          <button type="submit" className="button-main" {...whileBusy(create.isPending)}>
             Create key
           </button>
         </div>

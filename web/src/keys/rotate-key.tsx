@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { accounts, type CreateKeyResponse, type Key } from "../api";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { Dialog } from "../parts/dialog";
 import { refresh } from "../session/refresh";
 import { nameOf } from "./key-table";
@@ -63,7 +64,7 @@ export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button-main" disabled={rotate.isPending}>
+          <button type="submit" className="button-main" {...whileBusy(rotate.isPending)}>
             Create the new key
           </button>
         </div>

@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { Dialog } from "../parts/dialog";
 import { TextField } from "../parts/fields";
 import { go } from "../route";
@@ -49,7 +50,7 @@ export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" disabled={store.isPending || !isChanged}>
+          <button type="submit" disabled={!isChanged} {...whileBusy(store.isPending)}>
             {store.isPending ? "Storing…" : "Store in its place"}
           </button>
         </div>

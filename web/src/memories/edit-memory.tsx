@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { Dialog } from "../parts/dialog";
 import { MetadataField, TextField } from "../parts/fields";
 import { parseMetadata } from "../playground/metadata";
@@ -66,7 +67,7 @@ export function EditMemory({ namespace, memory: opened, onClose }: EditMemoryPro
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" disabled={update.isPending || !changes || !isChanged}>
+          <button type="submit" disabled={!changes || !isChanged} {...whileBusy(update.isPending)}>
             {update.isPending ? "Saving…" : "Save"}
           </button>
         </div>

@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "./busy";
 import { Dialog } from "./dialog";
 
 export interface ConfirmProps {
@@ -53,7 +54,8 @@ export function Confirm({ title, children, action, typed, busy, error, onConfirm
           <button
             type="submit"
             className="button-danger"
-            disabled={busy || (typed !== undefined && text !== typed)}
+            disabled={typed !== undefined && text !== typed}
+            {...whileBusy(busy)}
           >
             {action}
           </button>

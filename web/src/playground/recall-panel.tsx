@@ -3,6 +3,7 @@ import type { FormEvent } from "react";
 import { RecallRequest_Mode as Mode, memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { whileBusy } from "../parts/busy";
 import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
 import { useRights } from "../session/rights";
@@ -72,7 +73,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
           <LimitFields limits={limits} mode={mode} filter={filter} onChange={setLimits} />
           <MoreFields more={more} isLimited={only !== undefined} onChange={setMore} />
           <div className="actions">
-            <button type="submit" className="button-main" disabled={recall.isPending}>
+            <button type="submit" className="button-main" {...whileBusy(recall.isPending)}>
               {recall.isPending ? "Recalling…" : "Recall"}
             </button>
             <label className="inline">

@@ -3,6 +3,7 @@ import type { FormEvent } from "react";
 import { memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { whileBusy } from "../parts/busy";
 import { MetadataField, TextField } from "../parts/fields";
 import { Icon } from "../parts/icon";
 import { LanguageHint } from "../parts/language-hint";
@@ -56,7 +57,7 @@ export function StorePanel({ namespace }: { namespace: string }) {
         />
       </OptionalFields>
       <div className="actions">
-        <button type="submit" className="button-main" disabled={store.isPending}>
+        <button type="submit" className="button-main" {...whileBusy(store.isPending)}>
           {store.isPending ? "Storing…" : "Store"}
         </button>
       </div>

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Code } from "../code/code";
+import { whileBusy } from "../parts/busy";
 import { Confirm } from "../parts/confirm";
 import { refresh, refreshMemories } from "../session/refresh";
 import { useSession } from "../session/session";
@@ -60,7 +61,7 @@ export function TryIt({ document, call, example }: TryItProps) {
           <button
             type="submit"
             className={destroys(call) ? "button-danger-quiet" : "button-main"}
-            disabled={attempt.isPending}
+            {...whileBusy(attempt.isPending)}
           >
             Send
           </button>

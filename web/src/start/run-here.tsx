@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type RecallResponse, StoreRequest_OnConflict } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { whileBusy } from "../parts/busy";
 import { Icon } from "../parts/icon";
 import { Rank } from "../playground/rank";
 import { memoryClient } from "../session/client";
@@ -26,7 +27,7 @@ export function RunHere({ namespace, stores }: RunHereProps) {
   return (
     <div className="stack">
       <div className="actions">
-        <button type="button" className="button-main" disabled={isPending} onClick={() => mutate()}>
+        <button type="button" className="button-main" {...whileBusy(isPending)} onClick={() => mutate()}>
           <Icon name="start" /> {isPending ? "Running…" : "Run it here"}
         </button>
         <span className="hint">

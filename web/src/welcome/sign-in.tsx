@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { signIn } from "../session/sign-in";
 
 export function SignInForm() {
@@ -54,7 +55,7 @@ export function SignInForm() {
           : "You are signed out when the browser is closed, or after 12 hours."}
       </p>
       <ErrorNote error={attempt.error} />
-      <button type="submit" disabled={attempt.isPending}>
+      <button type="submit" {...whileBusy(attempt.isPending)}>
         {attempt.isPending ? "Signing in…" : "Sign in"}
       </button>
     </form>

@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { accounts } from "../api";
 import { ErrorNote } from "../errors";
+import { whileBusy } from "../parts/busy";
 import { go } from "../route";
 import { signInNew } from "../session/sign-in";
 
@@ -41,7 +42,7 @@ export function SignUpForm() {
         </p>
       </div>
       <ErrorNote error={signUp.error} />
-      <button type="submit" className="button-main" disabled={signUp.isPending}>
+      <button type="submit" className="button-main" {...whileBusy(signUp.isPending)}>
         {signUp.isPending ? "Creating your key…" : "Create my key"}
       </button>
     </form>
