@@ -115,6 +115,14 @@ def test_what_json_cannot_hold_is_refused_before_it_is_sent(field: str | None, w
     assert (caught.value.code, caught.value.field) == ("invalid_argument", field)
 
 
+def test_a_number_is_refused_for_what_is_wrong_with_it() -> None:
+    client = Recalld(api_key="k", base_url=URL, http_client=httpx.Client(transport=unreachable()))
+    said = {float("nan"): "is nan, which JSON", float("-inf"): "is -inf, which JSON", 2**53 + 1: "a double cannot hold"}
+    for number, words in said.items():
+        with pytest.raises(RecalldError, match=words):
+            client.store(namespace="a", text="b", metadata={"n": number})
+
+
 def test_other_calls_refuse_it_too() -> None:
     client: Any = Recalld(api_key="k", base_url=URL, http_client=httpx.Client(transport=unreachable()))
     calls: dict[str, Callable[[], object]] = {

@@ -66,6 +66,8 @@ def _plain(value: object, path: str) -> object:
     if value is None or isinstance(value, (str, bool)):
         return value
     kind = type(value).__name__
+    if isinstance(value, float) and not math.isfinite(value):
+        raise invalid(path, f"{path} is {value}, which JSON does not have")
     if isinstance(value, (int, float)):
         if not _is_double(value):
             raise invalid(path, f"{path} is a number that a double cannot hold, so it would come back as another")
@@ -90,7 +92,7 @@ def _plain(value: object, path: str) -> object:
 
 def _is_double(value: float) -> bool:
     try:
-        return math.isfinite(value) and float(value) == value
+        return float(value) == value
     except OverflowError:
         return False
 
