@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -137,6 +137,22 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
     `X-Request-ID: ${randomUUID()}`,
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/**
+ * Refuses a method that there is not, and returns true. Node's reader of HTTP/1 refuses those itself; with HTTP/2 they
+ * come as far as Fastify, which takes each for a fault of its own.
+ */
+export function refuseMethod({ method = "" }: IncomingMessage, response: ServerResponse): boolean {
+  if (METHODS.includes(method) || method === "QUERY") return false;
+  const error = httpErrorOf(501, "the request has a method that HTTP does not have");
+  const headers = {
+    "content-type": "application/json",
+    "cache-control": NO_STORE,
+    "x-request-id": randomUUID(),
+  };
+  response.writeHead(501, headers).end(JSON.stringify(errorToJson(error, undefined)));
+  return true;
 }
 
 const UNREADABLE: Record<string, [status: number, message: string]> = {

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:http2";
+import { json } from "node:stream/consumers";
 import { beforeAll, expect, it } from "vitest";
 import { exchange } from "../support/raw.js";
 import { sharedServer, type TestServer } from "../support/server.js";
@@ -80,6 +83,20 @@ it.each([
       docs_url: `${server.url}/docs/errors#unimplemented`,
     },
   });
+});
+
+it("refuses a method that there is not by HTTP/2, as Node does by HTTP/1, before Fastify logs a fault", async () => {
+  const client = connect(server.url);
+  const answers = ["NOSUCH", "GET"].map(async (method) => {
+    const sent = client.request({ ":method": method, ":path": "/store" });
+    const [head] = await once(sent, "response");
+    return [head[":status"], typeof head["x-request-id"], (await json(sent)) as object];
+  });
+  expect(await Promise.all(answers)).toMatchObject([
+    [501, "string", { code: "unimplemented" }],
+    [405, "string", { code: "unimplemented" }],
+  ]);
+  client.close();
 });
 
 it.each([

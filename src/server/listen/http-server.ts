@@ -9,7 +9,7 @@ import Fastify, {
 import { failedPrecondition } from "../../errors.js";
 import type { Call } from "../call.js";
 import { normalizeHeaders } from "../content-type.js";
-import { answerUnreadable, answerUnroutable, NO_STORE, sendError } from "../errors.js";
+import { answerUnreadable, answerUnroutable, NO_STORE, refuseMethod, sendError } from "../errors.js";
 import type { TrustedProxies } from "./client-address.js";
 import { allowOrigins } from "./cors.js";
 import { hasCredential, KeylessRequests } from "./keyless.js";
@@ -78,7 +78,8 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       new OnePortServer(handler, {
         tls,
         proxies: options.proxies,
-        refuse: (request, response) => !hasCredential(request) && keyless.refuses(request, response),
+        refuse: (request, response) =>
+          (!hasCredential(request) && keyless.refuses(request, response)) || refuseMethod(request, response),
         connectionsMax: options.connectionsMax,
         connectionsPerAddressMax: options.connectionsPerAddressMax,
       }),
