@@ -26,6 +26,13 @@ import { etagOf } from "../../memory/versions/current-version.js";
 import type { Shown } from "../../memory/versions/fetch.js";
 import { storedJson } from "./stored-json.js";
 
+const NANOS_MAX = 999_999_999;
+/** Longest Duration: 10,000 years, by 365.25 days. */
+const DURATION_SECONDS_MAX = 315_576_000_000;
+
+/** Parts of a Timestamp or a Duration. */
+type Parts = Pick<Timestamp, "seconds" | "nanos">;
+
 /**
  * Translates a choice to the domain's word for it, which has the place of the choice's number; undefined if none was
  * made. @throws MemoryError `invalid_argument` for a number that stands for nothing.
@@ -74,17 +81,27 @@ export function expiryOf(expiry: {
 }): Expiry | undefined {
   const { value } = expiry;
   if (value === undefined) return undefined;
-  if (expiry.case === "ttl") return { ttlMs: msOf(value) };
-  return { atMs: Math.floor(msOf(value)) };
+  if (expiry.case === "ttl") return { ttlMs: lengthOf("ttl", value) };
+  return { atMs: Math.floor(msOf("expire_time", value)) };
 }
 
 /** Translates when something happened; parts of a millisecond do not count. */
 export function eventAtMsOf({ eventTime }: Pick<StoreRequest, "eventTime">): number | undefined {
-  return eventTime && Math.floor(msOf(eventTime));
+  return eventTime && Math.floor(msOf("event_time", eventTime));
 }
 
-/** Translates a time into milliseconds since 1970, or a length of time into milliseconds. */
-function msOf({ seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
+/** Translates a time into milliseconds since 1970. Protobuf's binary form has more than its rules allow. */
+function msOf(field: string, { seconds, nanos }: Parts): number {
+  if (nanos < 0) throw invalid(field, "has negative nanos");
+  if (nanos > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  return instantOf({ seconds: Number(seconds), nanos });
+}
+
+/** Translates a length of time into milliseconds, as strictly. */
+function lengthOf(field: string, { seconds, nanos }: Parts): number {
+  if (Math.abs(Number(seconds)) > DURATION_SECONDS_MAX) throw invalid(field, "is longer than 10,000 years");
+  if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  if (Number(seconds) * nanos < 0) throw invalid(field, "has seconds and nanos of different signs");
   return instantOf({ seconds: Number(seconds), nanos });
 }
 
@@ -127,7 +144,7 @@ export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyR
   if (recency === undefined) return undefined;
   const { halfLife, weight, referenceTime } = recency;
   return {
-    halfLifeMs: halfLife && msOf(halfLife),
+    halfLifeMs: halfLife && lengthOf("recency.half_life", halfLife),
     weight,
     referenceAtMs: timeOf("recency.reference_time", referenceTime),
   };
@@ -136,7 +153,7 @@ export function recencyOf({ recency }: Pick<RecallRequest, "recency">): RecencyR
 /** Reads a time as an instant in milliseconds since 1970; see `instantOf`. */
 export function timeOf(field: string, time: Timestamp | undefined): number | undefined {
   if (time === undefined) return undefined;
-  const ms = msOf(time);
+  const ms = msOf(field, time);
   parseTimeOfYears(field, Math.floor(ms));
   return ms;
 }
