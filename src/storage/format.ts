@@ -2,7 +2,7 @@ import { failedPrecondition } from "../errors.js";
 import { VERSION } from "../version.js";
 
 /** Format of all records. A program reads and writes this one alone, so each change to a record raises it. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** The record by which a database or a backup says its format, and the program that created it. */
 export interface Format {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Appended, type Entry, remainderOf, type Stored } from "../../src/memory/ports/log.js";
+import {
+  type Appended,
+  type Entry,
+  forgottenBy,
+  remainderOf,
+  type Stored,
+} from "../../src/memory/ports/log.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memoriesOf, nextOf } from "./samples.js";
@@ -134,8 +140,8 @@ export function historiesContract(name: string, make: MakeDatabase): void {
       due.sort((a, b) => a.expiresAtMs - b.expiresAtMs || a.sequence - b.sequence);
       const expired = await secondaryIndexes.expired({ untilMs, limit: 9_999 });
       expect(expired.filter((each) => each.logId === logId)).toEqual(due);
-      const replaced = entries.map(replacedBy).filter((sequence) => sequence !== undefined);
-      const unerased = replaced.filter((sequence) => all.at(sequence).op === "store");
+      const forgotten = entries.map(forgottenBy).filter((sequence) => sequence !== undefined);
+      const unerased = forgotten.filter((sequence) => all.at(sequence).op === "store");
       const left = (await secondaryIndexes.unerased(9_999)).filter((each) => each.logId === logId);
       expect(new Set(left.map(({ sequence }) => sequence))).toEqual(new Set(unerased));
       for (const [target] of memories) {

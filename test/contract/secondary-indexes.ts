@@ -163,9 +163,10 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       expect(await expired(atMs + 2)).toEqual([]);
     });
 
-    it("knows which replaced memories are not erased yet", async () => {
+    it("knows which replaced and deleted memories are not erased yet", async () => {
       const [first, second] = [aMemory(), aMemory()];
-      const logId = await write([first, second, nextOf(first, 1), nextOf(second, 2)]);
+      const tombstone = { op: "delete", opId: "op", target: 2 } as const;
+      const logId = await write([first, second, nextOf(first, 1), tombstone]);
       const unerased = async () => {
         const all = await secondaryIndexes().unerased(100);
         return all.filter((each) => each.logId === logId).map(({ sequence }) => sequence);
@@ -177,10 +178,11 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       expect(await unerased()).toEqual([]);
     });
 
-    it("leaves out replaced memories that were erased before, as in the copy of a log", async () => {
-      const [first, second] = [aMemory(), aMemory()];
-      const logId = await write([remainderOf(first), second]);
-      await log().append({ logId, from: 3, entries: [nextOf(first, 1), nextOf(second, 2)] });
+    it("leaves out replaced and deleted memories that were erased before, as in the copy of a log", async () => {
+      const [first, second, third] = [aMemory(), aMemory(), aMemory()];
+      const logId = await write([remainderOf(first), second, remainderOf(third)]);
+      const tombstone = { op: "delete", opId: "op", target: 3 } as const;
+      await log().append({ logId, from: 4, entries: [nextOf(first, 1), nextOf(second, 2), tombstone] });
       const all = await secondaryIndexes().unerased(100);
       expect(all.filter((each) => each.logId === logId)).toEqual([{ logId, sequence: 2 }]);
     });

@@ -3,7 +3,7 @@ import type { Clock } from "../../src/concurrency/clock.js";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
-import type { Erasure } from "../../src/memory/ports/erasures.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
 import { CALLER, DIMENSIONS, type Domain, TestService } from "./domain.js";
@@ -33,25 +33,30 @@ const left = async () => {
   return (await service.storage.log.measure({ logId })).memories;
 };
 
-/** Ports whose erasures begin as told. */
-function beginning(begin: (nth: number) => void) {
-  const { erasures } = domain.ports;
+/** Ports that erase entries as told. */
+function erasing(begin: (nth: number) => void) {
+  const { log } = domain.ports;
   let nth = 0;
-  return {
-    ...domain.ports,
-    erasures: {
-      findOrInsert: async (erasure: Erasure) => {
-        begin(++nth);
-        return erasures.findOrInsert(erasure);
-      },
-      remove: (where: Partial<Erasure>) => erasures.remove(where),
-      list: (range: { limit: number }) => erasures.list(range),
-    },
+  const erase: typeof log.erase = async (request) => {
+    begin(++nth);
+    return log.erase(request);
   };
+  return { ...domain.ports, log: withChanges(log, { erase }) };
+}
+
+/** Ports that do something before the first tombstone. */
+function burying(before: () => Promise<unknown>) {
+  const { names } = domain.ports;
+  let finds = 0;
+  const find: typeof names.find = async (scope) => {
+    if (finds++ === 0) await before();
+    return names.find(scope);
+  };
+  return { ...domain.ports, names: withChanges(names, { find }) };
 }
 
 it("begins no erasure when time is over, and says that more is left", async () => {
-  const slow = beginning((nth) => {
+  const slow = erasing((nth) => {
     if (nth === 10) nowMs += 16_000;
   });
   const { deleted, more } = await deleteMemories(slow, request);
@@ -63,7 +68,7 @@ it("begins no erasure when time is over, and says that more is left", async () =
 });
 
 it("ends with the error of the database, and finishes what it began", async () => {
-  const failing = beginning((nth) => {
+  const failing = erasing((nth) => {
     if (nth > 5) throw unavailable("the database is away");
   });
   await expect(deleteMemories(failing, request)).rejects.toThrow("the database is away");
@@ -72,7 +77,7 @@ it("ends with the error of the database, and finishes what it began", async () =
 
 it("begins no other erasure once the caller has gone", async () => {
   const gone = new AbortController();
-  const leaving = beginning(() => gone.abort(new Error("gone")));
+  const leaving = erasing(() => gone.abort(new Error("gone")));
   const { signal } = gone;
   await expect(deleteMemories(leaving, { ...request, signal })).rejects.toThrow("gone");
   expect(await left()).toBeGreaterThan(ids.length - 20);
@@ -86,19 +91,11 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
   await log.append({ logId, from: ids.length + 1, entries: own });
   const [a, b] = own as [(typeof own)[0], (typeof own)[0]];
   const [atA, atB] = [ids.length + 1, ids.length + 2];
-  let begun = 0;
-  const updating = beginning(() => {});
-  const { findOrInsert } = updating.erasures;
-  updating.erasures.findOrInsert = async (erasure) => {
-    if (begun++ === 0) {
-      const versions = [
-        { ...aMemory({ id: a.id, vectors, metadata: '{"kind":"own","n":"c"}' }), replaces: atA },
-        { ...aMemory({ id: b.id, vectors, metadata: '{"kind":"other"}' }), replaces: atB },
-      ];
-      await log.append({ logId, from: ids.length + 3, entries: versions });
-    }
-    return findOrInsert(erasure);
-  };
+  const versions = [
+    { ...aMemory({ id: a.id, vectors, metadata: '{"kind":"own","n":"c"}' }), replaces: atA },
+    { ...aMemory({ id: b.id, vectors, metadata: '{"kind":"other"}' }), replaces: atB },
+  ];
+  const updating = burying(() => log.append({ logId, from: ids.length + 3, entries: versions }));
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { kind: "own" } };
   expect(await deleteMemories(updating, deleting)).toMatchObject({ deleted: 1, more: false });
   expect(await secondaryIndexes.locate({ logId, id: a.id })).toBeUndefined();
@@ -110,16 +107,8 @@ it("says that more is left by a filter where another makes a new version before 
   const { log, names } = service.storage;
   const logId = (await names.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
   const id = ids.at(-1) as string;
-  const updating = beginning(() => {});
-  const { findOrInsert } = updating.erasures;
-  let begun = 0;
-  updating.erasures.findOrInsert = async (erasure) => {
-    if (begun++ === 0) {
-      const entries = [{ ...aMemory({ id, vectors }), replaces: ids.length }];
-      await log.append({ logId, from: ids.length + 1, entries });
-    }
-    return findOrInsert(erasure);
-  };
+  const entries = [{ ...aMemory({ id, vectors }), replaces: ids.length }];
+  const updating = burying(() => log.append({ logId, from: ids.length + 1, entries }));
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { $id: { $in: ids } } };
   expect(await deleteMemories(updating, deleting)).toEqual({ deleted: ids.length - 1, more: true });
   expect(await deleteMemories(domain.ports, deleting)).toEqual({ deleted: 1, more: false });

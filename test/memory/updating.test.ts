@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/sweeping.js";
+import { eraseExpired, eraseForgotten } from "../../src/memory/erasure/sweeping.js";
 import { countMemories } from "../../src/memory/operations/count.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
@@ -109,9 +109,9 @@ describe("updating a memory", () => {
     await expect(update(domain, 2, { text: "new words" })).rejects.toThrow("died");
     const other = service.domain();
     expect((await other.recall("a", query, 9))?.filter((id) => id === idOf(2))).toHaveLength(1);
-    expect(await eraseReplaced(other.ports)).toBe(1);
+    expect(await eraseForgotten(other.ports)).toBe(1);
     expect((await read(logId)).map(({ entry }) => entry.op)).toEqual(["store", "erased", "store", "store"]);
-    expect(await eraseReplaced(other.ports)).toBe(0);
+    expect(await eraseForgotten(other.ports)).toBe(0);
   });
 
   it("loses none of 20 updates at once, on two processes", async () => {

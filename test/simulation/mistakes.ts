@@ -80,8 +80,8 @@ export const MISTAKES: readonly Mistake[] = [
       ],
       [
         "memory/log/living-log.ts",
-        "await erasures.findOrInsert({ id: logId",
-        "if (Date.now() < 0) await erasures.findOrInsert({ id: logId",
+        "await erasures.findOrInsert(erasureOf(",
+        "if (Date.now() < 0) await erasures.findOrInsert(erasureOf(",
       ],
     ],
   },
@@ -167,9 +167,9 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "nobody erases the old version when a process dies after an update",
+    what: "nobody erases the old version when a process dies after an update, or what it has deleted",
     seed: 149,
-    changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
+    changes: [["memory/erasure/sweeping.ts", "eraseForgotten(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",

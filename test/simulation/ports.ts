@@ -5,6 +5,7 @@ import {
   type Appended,
   type Entry,
   type Erased,
+  forgottenBy,
   type Log,
   type Projected,
   type Projection,
@@ -240,7 +241,7 @@ function expiringIn(logId: string, log: ReadonlyMap<number, Entry>): Expiring[] 
 
 function unerasedIn(logId: string, log: ReadonlyMap<number, Entry>) {
   return [...log.values()].flatMap((entry) => {
-    const sequence = isMemory(entry) ? entry.replaces : undefined;
+    const sequence = forgottenBy(entry);
     return sequence !== undefined && log.get(sequence)?.op === "store" ? [{ logId, sequence }] : [];
   });
 }

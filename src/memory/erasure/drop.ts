@@ -2,8 +2,10 @@ import { count, failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
+import { erasureOf } from "../ports/erasures.js";
 import { type LostName, lostName, type Scope } from "../ports/names.js";
-import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
+import { newOperationId } from "../requests/id.js";
+import { type ErasurePorts, finish, release } from "./erase.js";
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
 const ERASE_AT_ONCE_MAX = 10_000;
@@ -25,9 +27,9 @@ export async function drop(
     };
     const check = force ? undefined : expectEmpty;
     await check?.();
-    const erasure = newErasure(ports.clock, { scope, logId });
+    const erasure = erasureOf(scope, logId, ports.clock);
     await ports.erasures.findOrInsert(erasure);
-    const entry = { op: "drop", opId: erasure.id } as const;
+    const entry = { op: "drop", opId: newOperationId() } as const;
     if (!(await appendDirect(ports, { logId, entry, check }))) return undefined;
     // No entry can follow the drop, so this counts exactly what was dropped.
     return { erasure, count: (await ports.log.measure({ logId })).memories };

@@ -1,4 +1,3 @@
-import type { Clock } from "../../concurrency/clock.js";
 import { appendDirect } from "../log/append-direct.js";
 import { type Living, onLiving } from "../log/living-log.js";
 import type { Namespaces } from "../log/namespaces.js";
@@ -28,26 +27,27 @@ export interface ErasurePorts
 /** Allowance for replicas whose clocks differ. */
 const CLOCKS_DIFFER_MS = 5_000;
 
-export function newErasure(clock: Clock, target: { scope: Scope; logId: string }): LogErasure {
-  return { id: newOperationId(), ...target, begunAtMs: clock.wallMs() };
-}
-
 /** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */
 export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<void> {
-  const { logId, sequence } = erasure;
+  const { logId } = erasure;
   if (logId === undefined) await eraseCalls(ports, erasure);
-  else if (sequence !== undefined) await eraseOne(ports, { ...erasure, logId, sequence });
   else if (!(await eraseAll(ports, { ...erasure, logId }))) return;
   await ports.erasures.remove({ id: erasure.id });
 }
 
-async function eraseOne(
+/** A version of a memory: the number of its entry in a log. */
+export interface VersionAt {
+  readonly logId: string;
+  readonly sequence: number;
+}
+
+/** Erases a version of a memory. Its tombstone is the record of that, by which any process may finish it. */
+export async function eraseVersion(
   ports: ErasurePorts,
-  { scope, logId, sequence }: LogErasure & { sequence: number },
+  scope: Scope,
+  { logId, sequence }: VersionAt,
 ): Promise<void> {
   const { namespaces } = ports;
-  // Each tombstone has an id of its own: if an older copy of the database is restored, the same erasure may be finished
-  // there at the same number, behind other entries, for which index files would be taken.
   const tombstone = { op: "delete", opId: newOperationId(), target: sequence } as const;
   const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
@@ -56,7 +56,10 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-/** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
+/**
+ * Erases an entry that all replicas forget, in this process's index files, and in its logs and their copies. The files come
+ * first: once the log has erased it, nobody knows any more that they may hold it.
+ */
 export async function eraseEntry(
   { log, indexes, modelVersions }: Pick<ErasurePorts, "log" | "indexes" | "modelVersions">,
   { logIds, sequence }: { logIds: readonly string[]; sequence: number },
@@ -65,8 +68,8 @@ export async function eraseEntry(
   // them the log that has the tombstone: its model version may be unknown to this process.
   const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
-    await log.erase({ logId: each, sequences: [sequence] });
     await indexes.wipe(each, [sequence]);
+    await log.erase({ logId: each, sequences: [sequence] });
   }
 }
 

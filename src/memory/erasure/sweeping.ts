@@ -4,11 +4,10 @@ import { completeEnd } from "../log/living-log.js";
 import { LogEndedError, type Replica } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
 import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
-import { baseOf } from "../ports/model-version.js";
 import { lostName, type Scope } from "../ports/names.js";
 import type { Expiring } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { type ErasurePorts, eraseEntry, finish } from "./erase.js";
+import { type ErasurePorts, eraseEntry, eraseVersion, finish } from "./erase.js";
 
 const NAMES_MAX = 100;
 
@@ -41,13 +40,11 @@ interface SweepingOptions {
  * finished.
  */
 export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
-  // In a database of its own, no process works any more on erasures that began before this one.
-  const leftBeforeMs = ports.exclusive === true ? ports.clock.wallMs() : 0;
   const work = [
     removingLeftovers(ports),
-    () => sweep(ports, leftBeforeMs),
+    () => sweep(ports),
     () => discardOrphans(ports).then(() => 0),
-    () => eraseReplaced(ports),
+    () => eraseForgotten(ports),
     () => eraseExpired(ports),
   ];
   // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
@@ -82,34 +79,22 @@ export function startSweeping(
   };
 }
 
-/**
- * Finishes erasures that a crash interrupted, those of single memories at once if they began before a time: until then
- * they are counted. Returns their number.
- */
-export async function sweep(ports: ErasurePorts, leftBeforeMs = 0): Promise<number> {
+/** Finishes erasures of logs that a crash interrupted; returns their number. */
+export async function sweep(ports: ErasurePorts): Promise<number> {
   const { erasures, clock, stopping } = ports;
   let finished = 0;
   const failed: unknown[] = [];
-  // Those of whole logs come last: they may take long.
-  for (const ofLogs of [false, true]) {
-    for await (const erasure of allErasures(erasures)) {
-      stopping?.throwIfAborted();
-      if ("lost" in erasure) {
-        failed[0] ??= unavailable(`the record of the erasure ${erasure.id} is damaged`);
-        continue;
-      }
-      const isOfLog = erasure.sequence === undefined;
-      const isLeft = !isOfLog && erasure.begunAtMs < leftBeforeMs;
+  for await (const erasure of allErasures(erasures)) {
+    stopping?.throwIfAborted();
+    try {
+      if ("lost" in erasure) throw unavailable(`the record of the erasure ${erasure.id} is damaged`);
       // A process whose clock was ahead has left those that seem to begin later.
-      const isOld = Math.abs(clock.wallMs() - erasure.begunAtMs) > UNFINISHED_MS;
-      if (isOfLog !== ofLogs || !(isLeft || isOld)) continue;
-      try {
-        await finish(ports, erasure);
-        finished++;
-      } catch (error) {
-        // An erasure that fails now must not block the others.
-        failed[0] ??= error;
-      }
+      if (Math.abs(clock.wallMs() - erasure.begunAtMs) <= UNFINISHED_MS) continue;
+      await finish(ports, erasure);
+      finished++;
+    } catch (error) {
+      // An erasure that fails now must not block the others.
+      failed[0] ??= error;
     }
   }
   if (failed.length > 0) throw failed[0];
@@ -173,9 +158,9 @@ class WorkInLogs {
   }
 }
 
-/** Erases versions that were replaced, and whose erasure a crash interrupted; returns their number. */
-export async function eraseReplaced(ports: ErasurePorts): Promise<number> {
-  const left = await ports.secondaryIndexes.unerased(LIST_MANY);
+/** Erases versions that were replaced or deleted, and whose erasure a crash interrupted; returns their number. */
+export async function eraseForgotten(ports: ErasurePorts): Promise<number> {
+  const left = await ports.secondaryIndexes.unerased(ERASED_MAX);
   const logs = new WorkInLogs(ports.stopping);
   for (const { logId, sequence } of left) {
     await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));
@@ -201,15 +186,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
       if (scope === undefined) continue;
-      const { logId, sequence } = each;
-      const erase = async () => {
-        // Every process makes the same record.
-        const id = `expiry:${baseOf(logId)}:${sequence}`;
-        const erasure = { id, scope, logId, sequence, begunAtMs: clock.wallMs() };
-        await ports.erasures.findOrInsert(erasure);
-        await finish(ports, erasure);
-      };
-      if (await logs.run(logId, erase)) erased++;
+      if (await logs.run(each.logId, () => eraseVersion(ports, scope, each))) erased++;
     }
     after = some.at(-1);
     if (some.length < LIST_MANY) break;

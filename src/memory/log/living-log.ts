@@ -1,4 +1,5 @@
 import { unavailable } from "../../errors.js";
+import { erasureOf } from "../ports/erasures.js";
 import {
   type Dropped,
   isEnd,
@@ -132,9 +133,8 @@ export async function completeEnd(
   { names, erasures, clock }: Pick<DomainPorts, EndPort>,
   { scope, logId, end }: { scope: Scope; logId: string; end: Dropped | Moved },
 ): Promise<void> {
-  // Recorded before the log loses its name, so that a crash leaves no texts without a record. Every process writes
-  // the same record.
-  await erasures.findOrInsert({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
+  // Recorded before the log loses its name, so that a crash leaves no texts without a record.
+  await erasures.findOrInsert(erasureOf(scope, logId, clock));
   if (end.op === "moved") await names.rename(scope, { from: logId, to: end.to });
   else await names.retire(scope, logId);
 }

@@ -74,7 +74,7 @@ async function pendingErasures(
   const pending: Pending[] = await secondaryIndexes.unerased(ERASURES_MAX);
   for await (const each of allErasures(erasures)) {
     if ("lost" in each) onLost(each.id);
-    else if (each.logId !== undefined) pending.push({ logId: each.logId, sequence: each.sequence });
+    else if (each.logId !== undefined) pending.push({ logId: each.logId });
   }
   return pending;
 }

@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { finish, newErasure } from "../erasure/erase.js";
+import { eraseEntry } from "../erasure/erase.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import { changeSome } from "./change-some.js";
@@ -62,10 +62,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
     const found = await readMatching(ports, { ...selecting, logId, sequences });
     for (const sequence of sequences) missed.add(sequence);
     for (const { sequence } of found) missed.delete(sequence);
-    return found.map(({ sequence, entry: { id } }) => {
-      const first = { ...newErasure(ports.clock, { scope, logId }), sequence };
-      return { scope, id, filter, first };
-    });
+    return found.map(({ sequence, entry: { id } }) => ({ scope, id, filter, first: { logId, sequence } }));
   });
   if (left > 0 || selection.size > targets.length) return { deleted, more: true };
   if (missed.size === 0) return { deleted, more: false };
@@ -77,8 +74,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
 
 /** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
 async function finishBroken(ports: Ports, logId: string): Promise<void> {
-  for (const erasure of await ports.erasures.list({ limit: PENDING_MAX })) {
-    if (!("lost" in erasure) && erasure.logId === logId && erasure.sequence !== undefined)
-      await finish(ports, erasure);
+  for (const each of await ports.secondaryIndexes.unerased(PENDING_MAX)) {
+    if (each.logId === logId) await eraseEntry(ports, { logIds: [logId], sequence: each.sequence });
   }
 }

@@ -1,8 +1,7 @@
 import { unavailable } from "../../errors.js";
-import { finish, newErasure } from "../erasure/erase.js";
+import { eraseVersion, type VersionAt } from "../erasure/erase.js";
 import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
-import type { LogErasure } from "../ports/erasures.js";
 import { isEnd, type Projected } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
 import { authorizeFree } from "../requests/authorize.js";
@@ -28,13 +27,11 @@ export async function deleteMemory(ports: Ports, request: MemoryRequest): Promis
   if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
 }
 
-type MemoryErasure = LogErasure & { readonly sequence: number };
-
 export interface Forgetting {
   readonly scope: Scope;
   readonly id: string;
-  /** The erasure to begin with; that of the memory's present version if left out. */
-  readonly first?: MemoryErasure | undefined;
+  /** The version to begin with; the memory's present one if left out. */
+  readonly first?: VersionAt | undefined;
   /** Filter that the versions made meanwhile must match; any will do if left out. */
   readonly filter?: Filter | undefined;
 }
@@ -47,23 +44,19 @@ export interface Forgetting {
  * @throws MemoryError `unavailable`
  */
 export async function forget(ports: Ports, { first, filter, ...target }: Forgetting): Promise<boolean> {
-  const { log, erasures, clock } = ports;
+  const { log, clock } = ports;
   let was = first !== undefined;
   let found = first ?? (await locate(ports, target));
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
     if (found !== first) {
-      const fetching = {
-        logId: found.logId,
-        sequences: [found.sequence],
-        what: filter ? "text" : "head",
-      } as const;
-      const [version] = (await log.fetch(fetching)).found;
+      const { logId, sequence } = found;
+      const what = filter ? "text" : "head";
+      const [version] = (await log.fetch({ logId, sequences: [sequence], what })).found;
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
       was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }
-    await erasures.findOrInsert(found);
-    await finish(ports, found);
+    await eraseVersion(ports, target.scope, found);
     found = await locate(ports, target);
   }
   if (found) throw unavailable(`${filter ? "a" : "the"} memory is updated again and again`);
@@ -74,7 +67,7 @@ export async function forget(ports: Ports, { first, filter, ...target }: Forgett
 async function locate(
   ports: Ports,
   { scope, id }: { scope: Scope; id: string },
-): Promise<MemoryErasure | undefined> {
+): Promise<VersionAt | undefined> {
   const located = await onLiving(ports, scope, async ({ logId }) => {
     const sequence = await ports.secondaryIndexes.locate({ logId, id });
     const last = sequence === undefined ? (await ports.log.last(logId))?.entry : undefined;
@@ -82,6 +75,5 @@ async function locate(
     return last && isEnd(last) ? undefined : { logId, sequence };
   });
   if (located?.sequence === undefined) return undefined;
-  const { logId, sequence } = located;
-  return { ...newErasure(ports.clock, { scope, logId }), sequence };
+  return { logId: located.logId, sequence: located.sequence };
 }

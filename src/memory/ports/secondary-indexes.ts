@@ -42,7 +42,7 @@ export interface SecondaryIndexes {
   /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
   expired(request: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
 
-  /** Lists memories of all logs that were replaced and are not erased yet. */
+  /** Lists memories of all logs that were replaced or deleted and are not erased yet. */
   unerased(limit: number): Promise<{ logId: string; sequence: number }[]>;
 }
 

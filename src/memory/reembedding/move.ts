@@ -1,11 +1,12 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
-import { endCopy, newErasure } from "../erasure/erase.js";
+import { endCopy } from "../erasure/erase.js";
 import { appendDirect } from "../log/append-direct.js";
 import { completeEnd } from "../log/living-log.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Pins } from "../models/pin.js";
 import { isRemote, SERVICE } from "../ports/embedder.js";
+import { erasureOf } from "../ports/erasures.js";
 import {
   type Appended,
   type Entry,
@@ -59,12 +60,11 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
   }
   const copies = await staleCopiesOf(log, { pins, logId });
   for (const copy of copies) {
-    const erasure = newErasure(clock, { scope, logId: copy });
-    await erasures.findOrInsert(erasure);
+    await erasures.findOrInsert(erasureOf(scope, copy, clock));
     // Whoever still copies finds this entry before it can end the log, and then that another model is pinned.
     const entry = { ...NOTHING, opId: newOperationId() };
     if (await appendDirect(ports, { logId, entry })) await endCopy(ports, copy);
-    await erasures.remove({ id: erasure.id });
+    await erasures.remove({ id: copy });
   }
   return copies.length > 0;
 }

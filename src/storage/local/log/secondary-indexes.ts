@@ -59,9 +59,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     if (id !== "") this.#place([logId, id], [sequence, entry.op === "store" ? byteLengthOf(entry) : ERASED]);
     if (opId !== id) this.#ids.putSync([logId, opId], [sequence, OPERATION]);
     for (const target of supersedes ?? []) this.#link([logId, target], [sequence, "superseded", id]);
-    if (replaces !== undefined && this.#link([logId, replaces], [sequence, "replaced", id])) {
-      this.#unerased.putSync([logId, replaces], true);
-    }
+    if (replaces !== undefined) this.#link([logId, replaces], [sequence, "replaced", id]);
     const { externalId, expiresAtMs } = entry as Partial<Stored>;
     if (externalId !== undefined) this.#byExternalId.putSync([logId, externalId], sequence);
     if (expiresAtMs !== undefined) this.#expiring.putSync([expiresAtMs, logId, sequence], true);
@@ -183,11 +181,11 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     this.#counts.putSync(key[0], [memories, all.bytes + now.bytes - then.bytes]);
   }
 
-  /** Links a memory to its successor, unless it is erased; true if it did. */
-  #link(target: Key, link: Link): boolean {
-    if (this.entries.get(target, "head")?.op !== "store") return false;
-    this.#links.putSync(target, link);
-    return true;
+  /** Links a memory to its successor, unless it is erased. One that is replaced or deleted is to be erased, also if damaged. */
+  #link(target: Key, link: Link): void {
+    const op = this.entries.get(target, "head")?.op;
+    if (op === "store") this.#links.putSync(target, link);
+    if (link[1] !== "superseded" && (op === "store" || op === "lost")) this.#unerased.putSync(target, true);
   }
 }
 

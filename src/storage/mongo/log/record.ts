@@ -26,7 +26,7 @@ export interface EntryRecord extends Partial<Omit<Stored, "op" | "vectors">> {
   readonly follows?: readonly number[];
   /** The operation that wrote it, if that is not the one that stored the memory first. */
   readonly operation?: string;
-  /** The number of the memory that it replaces, until that is erased. */
+  /** The number of the memory that it replaces or deletes, until that is erased. */
   readonly unerased?: number;
   /** True if it supersedes memories, or expires. */
   readonly special?: true;
@@ -41,7 +41,7 @@ export function toRecord(_id: string, entry: Appended): EntryRecord {
 
 /** Makes the fields that only indexes need. */
 function indexedOf(entry: Appended) {
-  if (entry.op === "delete") return { follows: [entry.target] };
+  if (entry.op === "delete") return { follows: [entry.target], unerased: entry.target };
   if (entry.op !== "store" && entry.op !== "erased") return {};
   const { opId, id, replaces, supersedes = [] } = entry;
   const expires = entry.op === "store" && entry.expiresAtMs !== undefined;

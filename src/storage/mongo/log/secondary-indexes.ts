@@ -79,16 +79,16 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
     const options = { limit, projection: { unerased: 1 } } as const;
     for (;;) {
       const found = await withTimeout(this.entries.find(filter, options).toArray());
-      const replaced = found.map(({ _id, unerased }) => {
+      const forgotten = found.map(({ _id, unerased }) => {
         const place = { logId: parseNumberId(_id).logId, sequence: Number(unerased) };
         return { by: _id, id: numberId(place.logId, place.sequence), place };
       });
-      const isLiving = { _id: { $in: replaced.map(({ id }) => id) }, op: "store" };
+      const isLiving = { _id: { $in: forgotten.map(({ id }) => id) }, op: "store" };
       const left = await withTimeout(this.entries.find(isLiving, { projection: { _id: 1 } }).toArray());
       const living = new Set(left.map(({ _id }) => _id));
-      // The copy of a log has memories that replace what was erased before they were copied.
-      const others = replaced.filter(({ id }) => !living.has(id)).map(({ by }) => by);
-      if (others.length === 0) return replaced.map(({ place }) => place);
+      // The copy of a log has entries that replace or delete what was erased before they were copied.
+      const others = forgotten.filter(({ id }) => !living.has(id)).map(({ by }) => by);
+      if (others.length === 0) return forgotten.map(({ place }) => place);
       await withTimeout(this.entries.updateMany({ _id: { $in: others } }, { $unset: { unerased: "" } }));
     }
   }
