@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { dateOf, NOTHING } from "../../src/accounts/usage.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { CONTRACTS } from "./all.js";
 import { type Harm, type TestDatabase, useDatabase } from "./database.js";
-import { anAccount, anLogId, memories } from "./samples.js";
+import { anLogId, memories } from "./samples.js";
 
 async function makeLocal(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "recalld-local-"));
@@ -50,25 +49,6 @@ function harmed(bytes: Uint8Array | undefined, how: Harm): Buffer {
 }
 
 for (const contract of CONTRACTS) contract("local", makeLocal);
-
-describe("the embedded database's usage", () => {
-  const used = useDatabase(makeLocal);
-
-  it("has none of an account that was closed, even if the process dies before it looks again", async () => {
-    const { accounts, usage } = used.storage;
-    const [closed, open] = [anAccount(), anAccount()];
-    for (const each of [closed, open]) await accounts.create(each);
-    await accounts.remove(closed.id);
-    const hour = { date: dateOf(Date.now()), hour: 7, ...NOTHING, stores: 1 };
-    const write = { by: "a-process", number: 0 };
-    await usage.add(
-      [closed, open].map(({ id }) => ({ accountId: id, ...hour })),
-      write,
-    );
-    expect(await usage.read({ accountId: closed.id, from: "" })).toEqual([]);
-    expect(await usage.read({ accountId: open.id, from: "" })).toHaveLength(1);
-  });
-});
 
 describe("reads of the embedded log that wait for each other", () => {
   const used = useDatabase(makeLocal);

@@ -74,11 +74,7 @@ export class LocalAccounts implements Accounts {
   }
 
   async isClosed(accountId: string): Promise<boolean> {
-    return reading(() => this.isClosedNow(accountId));
-  }
-
-  isClosedNow(accountId: string): boolean {
-    return this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId);
+    return reading(() => this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId));
   }
 
   change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {

@@ -92,17 +92,12 @@ interface StoredDay extends Omit<DayUsage, "date"> {
 type DayKey = [accountId: string, date: string];
 
 export class LocalUsage implements Usage {
-  /** @param isClosed finds in the same transaction whether an account was closed: nothing is added to it */
-  constructor(
-    private readonly days: Database<StoredDay, DayKey>,
-    private readonly isClosed: (accountId: string) => boolean,
-  ) {}
+  constructor(private readonly days: Database<StoredDay, DayKey>) {}
 
   async add(hours: readonly AccountHour[], { by, number }: UsageWrite): Promise<void> {
     const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
     await durably(this.days, () => {
       for (const { accountId, date, hour, ...counts } of hours) {
-        if (this.isClosed(accountId)) continue;
         this.#forget(accountId, before);
         const day: StoredDay = this.days.get([accountId, date]) ?? NOTHING;
         const write = `${by}-${hour}`;

@@ -77,9 +77,7 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
       accounts,
       grants: new LocalRecords(root, "grants", { expiry: "keptUntilMs" }),
       grantSecrets: new LocalRecords(root, "grant-secrets"),
-      usage: new LocalUsage(root.openDB("usage", JSON_VALUES), (accountId) =>
-        accounts.isClosedNow(accountId),
-      ),
+      usage: new LocalUsage(root.openDB("usage", JSON_VALUES)),
       calls: new LocalCalls(root.openDB("calls", JSON_VALUES)),
       systemRecords: openSystemRecords(new LocalRecords(root, "meta")),
       claims: new LocalRecords(root, "claims", { expiry: "expiresAtMs" }),
