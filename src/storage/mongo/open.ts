@@ -69,7 +69,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["log", { follows: 1, _id: -1 }, having("follows")],
   ["log", { externalId: 1, _id: -1 }, having("externalId")],
   ["log", { operation: 1, _id: -1 }, having("operation")],
-  ["log", { special: 1, _id: -1 }, having("special")],
+  ["log", { supersedesOrExpires: 1, _id: -1 }, having("supersedesOrExpires")],
   ["log", { expiresAtMs: 1, _id: 1 }, having("expiresAtMs")],
   ["log", { unerased: 1, _id: 1 }, having("unerased")],
   ["log", COUNTED],

@@ -45,7 +45,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     this.#counts = root.openDB("counts", { encoding: "json" });
     this.#links = root.openDB("links", { encoding: "json" });
     this.#byExternalId = root.openDB("external-ids", { encoding: "json" });
-    this.#supersedingOrExpiring = root.openDB("special", { encoding: "json" });
+    this.#supersedingOrExpiring = root.openDB("superseding-or-expiring", { encoding: "json" });
     this.#expiring = root.openDB("expiring", { encoding: "json" });
     this.#unerased = root.openDB("unerased", { encoding: "json" });
   }
@@ -64,8 +64,8 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     if (externalId !== undefined) this.#byExternalId.putSync([logId, externalId], sequence);
     if (expiresAtMs !== undefined) this.#expiring.putSync([expiresAtMs, logId, sequence], true);
     if (expiresAtMs === undefined && !supersedes?.length) return;
-    const special = { ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) };
-    this.#supersedingOrExpiring.putSync([logId, sequence], special);
+    const both = { ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) };
+    this.#supersedingOrExpiring.putSync([logId, sequence], both);
   }
 
   /** Removes what an erased memory no longer says. Must run in the transaction that erases it. */

@@ -78,15 +78,16 @@ export class MongoLog implements Log {
     const sums = { "sums.text": "", "sums.vectors": "", "sums.label": "" } as const;
     const content = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
     const gone = { ...content, externalId: "", expiresAtMs: "", eventAtMs: "" } as const;
+    const goneAll = { ...gone, supersedesOrExpires: "" } as const;
     const $set = { op: "erased" } as const;
     // What a memory superseded stays so.
     const superseding = { _id, op: "store", supersedes: { $exists: true } };
-    const replacing = { unerased: { $in: [...sequences] }, _id: idsFrom(logId) };
+    const forgetting = { unerased: { $in: [...sequences] }, _id: idsFrom(logId) };
     this.#counted.forget(logId, sequences);
     const erasing = this.entries.bulkWrite([
       { updateMany: { filter: superseding, update: { $set, $unset: gone } } },
-      { updateMany: { filter: { _id, op: "store" }, update: { $set, $unset: { ...gone, special: "" } } } },
-      { updateMany: { filter: replacing, update: { $unset: { unerased: "" } } } },
+      { updateMany: { filter: { _id, op: "store" }, update: { $set, $unset: goneAll } } },
+      { updateMany: { filter: forgetting, update: { $unset: { unerased: "" } } } },
     ]);
     await withTimeout(erasing).finally(() => this.#counted.forget(logId, sequences));
   }

@@ -29,7 +29,7 @@ export interface EntryRecord extends Partial<Omit<Stored, "op" | "vectors">> {
   /** The number of the memory that it replaces or deletes, until that is erased. */
   readonly unerased?: number;
   /** True if it supersedes memories, or expires. */
-  readonly special?: true;
+  readonly supersedesOrExpires?: true;
 }
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
@@ -50,13 +50,13 @@ function indexedOf(entry: Appended) {
     ...(follows.length > 0 && { follows }),
     ...(opId !== id && { operation: opId }),
     ...(entry.op === "store" && replaces !== undefined && { unerased: replaces }),
-    ...((expires || supersedes.length > 0) && ({ special: true } as const)),
+    ...((expires || supersedes.length > 0) && ({ supersedesOrExpires: true } as const)),
   };
 }
 
 /** Converts a document that was read with `projectionOf(what)`. */
 export function fromRecord<W extends Projection>(record: EntryRecord, what: W): Entry<W> {
-  const { _id, vector, bytes, follows, operation, unerased, special, ...fields } = record;
+  const { _id, vector, bytes, follows, operation, unerased, supersedesOrExpires, ...fields } = record;
   try {
     return intact(vector ? { ...fields, vectors: toVector(vector.value()) } : fields, what);
   } catch (error) {

@@ -60,7 +60,7 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
     from,
     limit,
   }: Request<"listSupersedingAndExpiring">): Promise<SupersedingOrExpiring[]> {
-    const filter = { special: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
+    const filter = { supersedesOrExpires: true, _id: idsFrom(logId, numberId(logId, from)) } as const;
     const options = { sort: { _id: 1 }, limit, projection: { supersedes: 1, expiresAtMs: 1 } } as const;
     const found = await withTimeout(this.entries.find(filter, options).toArray());
     return found.map(({ _id, ...what }) => ({ sequence: sequenceOf(_id), ...what }));
