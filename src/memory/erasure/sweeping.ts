@@ -158,9 +158,10 @@ class WorkInLogs {
   }
 }
 
-/** Erases versions that were replaced or deleted, and whose erasure a crash interrupted; returns their number. */
-export async function eraseForgotten(ports: ErasurePorts): Promise<number> {
-  const left = await ports.secondaryIndexes.unerased(ERASED_MAX);
+/** Erases what was replaced or deleted in a log, or in all, and whose erasure was interrupted; returns how much that was. */
+export async function eraseForgotten(ports: ErasurePorts, only?: string): Promise<number> {
+  const all = await ports.secondaryIndexes.unerased(ERASED_MAX);
+  const left = only === undefined ? all : all.filter(({ logId }) => logId === only);
   const logs = new WorkInLogs(ports.stopping);
   for (const { logId, sequence } of left) {
     await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));

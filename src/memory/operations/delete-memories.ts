@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import { eraseEntry } from "../erasure/erase.js";
+import { eraseForgotten } from "../erasure/sweeping.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { IDS_MAX } from "../requests/id.js";
 import { changeSome } from "./change-some.js";
@@ -9,8 +9,6 @@ import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that one call deletes by a filter at most. */
 const DELETED_MAX = IDS_MAX;
-/** Interrupted erasures that a call looks through for those of its namespace. */
-const PENDING_MAX = 1_000;
 
 /** Memories erased at a time in an open namespace, where tombstones share writes; elsewhere they would race. */
 const ERASING_MAX = 8;
@@ -54,7 +52,8 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { deleted, more: false };
   const { logId, selection } = matching;
-  await finishBroken(ports, logId);
+  // What an earlier call that broke off has begun: the filter does not find it any more.
+  await eraseForgotten(ports, logId);
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
   const missed = new Set<number>();
   const left = await forgetAll(targets, async (sequences) => {
@@ -70,11 +69,4 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const again = await selectIn(ports, scope, selecting);
   const more = again?.selection.sequences.some((sequence) => !missed.has(sequence)) ?? false;
   return { deleted, more };
-}
-
-/** Finishes what an earlier call that broke off has begun: the filter does not find it any more. */
-async function finishBroken(ports: Ports, logId: string): Promise<void> {
-  for (const each of await ports.secondaryIndexes.unerased(PENDING_MAX)) {
-    if (each.logId === logId) await eraseEntry(ports, { logIds: [logId], sequence: each.sequence });
-  }
 }
