@@ -289,7 +289,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an export goes on with vectors of another model",
-    seed: 1790,
+    seed: 1510,
     changes: [
       [
         "memory/operations/stream/export.ts",
