@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../src/concurrency/clock.js";
-import { unavailable } from "../../src/errors.js";
+import { notWritable, unavailable } from "../../src/errors.js";
 import type { VectorPart } from "../../src/index/vectors/usearch-index.js";
 import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { LogEndedError, Replica } from "../../src/memory/log/replica.js";
@@ -214,6 +214,19 @@ describe("appending", () => {
     const attempts = attemptsMs.length;
     await nextIteration();
     expect(attemptsMs).toHaveLength(attempts);
+  });
+
+  it.each([
+    ["whose disk is full", notWritable()],
+    ["that does not come back within that time", unavailable("gone", undefined, APPEND_TIMEOUT_MS)],
+  ])("gives up at once over a database %s, and names the reason", async (_, reason) => {
+    const { log, clock, appender } = setUp();
+    const beganMs = clock.nowMs();
+    log.onAppend = async () => {
+      throw reason;
+    };
+    expect(await errorOf(appender.append(aMemory()))).toBe(reason);
+    expect(clock.nowMs()).toBe(beganMs);
   });
 
   it("begins no attempt for what waited too long behind a slow write", async () => {

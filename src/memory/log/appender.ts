@@ -1,4 +1,4 @@
-import { isNotWritable, isUnavailable, unavailable } from "../../errors.js";
+import { isNotWritable, isUnavailable, type MemoryError, unavailable } from "../../errors.js";
 import { weightOf } from "../ports/bounds.js";
 import { type Appended, type Entry, entryAt } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
@@ -172,8 +172,10 @@ export class Appender {
         await this.#writeGroup();
         if (this.#decided >= DECIDED_MAX && this.#ready.length > 0) await this.#letOthersDecide();
       } catch (error) {
-        // If the database is only unavailable, just the overdue ones. A full disk stays full for now.
-        this.#reject({ overdueOnly: isUnavailable(error) && !isNotWritable(error) }, () => error);
+        // If the database is only unavailable, just the overdue ones. A full disk stays full for now, a lost file lost.
+        const { retryAfterMs = 0 } = error as Partial<MemoryError>;
+        const isBrief = isUnavailable(error) && !isNotWritable(error) && retryAfterMs < APPEND_TIMEOUT_MS;
+        this.#reject({ overdueOnly: isBrief }, () => error);
         await this.#pause();
         readsFirst = true;
       }

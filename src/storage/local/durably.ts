@@ -13,6 +13,8 @@ const known = new WeakMap<object, Writes>();
 
 /** Time after which a disk that has not flushed a few records counts as unavailable. */
 export const WRITE_TIMEOUT_MS = 10_000;
+/** Time after which a caller may try again where the file is gone: somebody must put it back. */
+const FILE_RETRY_MS = 10_000;
 /** Time to wait for the reason of a failed commit, which LMDB gives right after the failure. */
 const CAUSE_TIMEOUT_MS = 1_000;
 
@@ -139,7 +141,8 @@ export class Writes {
    * @throws MemoryError `unavailable`
    */
   expectFile(): void {
-    if (inodeOf(this.path) !== this.#inode) throw unavailable("the database's file is gone");
+    if (inodeOf(this.path) === this.#inode) return;
+    throw unavailable("the database's file is gone", undefined, FILE_RETRY_MS);
   }
 
   /** Refuses a write while writes fail. @throws MemoryError `unavailable` at once. */
