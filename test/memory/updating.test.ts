@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
 import { eraseExpired, eraseForgotten } from "../../src/memory/erasure/sweeping.js";
 import { countMemories } from "../../src/memory/operations/count.js";
+import { store } from "../../src/memory/operations/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
@@ -182,6 +184,21 @@ describe("a search that runs", () => {
 });
 
 describe("a memory that has expired", () => {
+  it("does not come back beside the one that has its external id since, though a clock is behind", async () => {
+    const expiresAtMs = Date.now() - 1;
+    await service.write("a", [memory(1, { externalId: "x", expiresAtMs })]);
+    const other = { caller: CALLER, namespace: "a", text: "text 2", externalId: "x" };
+    const { ports } = service.domain();
+    await store({ ...ports, idempotency: undefined as never }, other);
+
+    const clock = { ...systemClock, wallMs: () => expiresAtMs - 1 };
+    const behind = service.domain({ clock });
+    await expect(update(behind, 1, { expiry: { ttlMs: 60_000 } })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect(await countMemories(behind.ports, { caller: CALLER, namespace: "a" })).toBe(1);
+  });
+
   it("is erased with a tombstone, once, whoever sweeps", async () => {
     const logId = await service.write("a", [memory(1, { expiresAtMs: Date.now() - 1 }), memory(2)]);
     const domains = [service.domain(), service.domain()] as const;

@@ -1,12 +1,14 @@
 import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Embedding } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
+import { newOperationId } from "../requests/id.js";
 import { type Decision, LogAdvancedError, type LogView } from "../versions/condition.js";
 import {
   type CurrentVersion,
   currentByExternalId,
   currentVersionOf,
   etagOf,
+  isExpired,
   noSuchMemory,
   superseded,
 } from "../versions/current-version.js";
@@ -21,7 +23,8 @@ export interface StoreConditions {
 }
 
 /**
- * Decides a store: as a new memory, as the next version of the one with its external id, or not at all.
+ * Decides a store: as a new memory, as the next version of the one with its external id, or not at all. One that has
+ * expired is buried first: by the clock of another process it may live, and so two would have the external id.
  *
  * @throws MemoryError `already_exists`, `not_found` or `failed_precondition`, and LogAdvancedError.
  */
@@ -30,19 +33,27 @@ export async function decideStore(
   memory: Stored,
   conditions: StoreConditions,
 ): Promise<Decision> {
-  const { existing, supersedes } = await checkStore(view, conditions);
+  const { existing, expired, supersedes } = await checkStore(view, conditions);
+  if (expired !== undefined)
+    return { entry: { op: "delete", opId: newOperationId(), target: expired.sequence } };
   if (existing !== undefined && conditions.onConflict === "keep") return { existing: existing.entry };
   const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
   return { entry: existing === undefined ? next : versionAfter(existing, next, view.nowMs) };
 }
 
-/** Finds the memory with the external id, and the numbers to supersede. @throws MemoryError as `decideStore` */
+/**
+ * Finds the memory with the external id, or the one that had it and has expired, and the numbers to supersede.
+ *
+ * @throws MemoryError as `decideStore`
+ */
 export async function checkStore(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
-  const existing = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
+  const found = externalId === undefined ? undefined : await currentByExternalId(view, externalId);
+  const expired = found && isExpired(found.entry, view.nowMs) ? found : undefined;
+  const existing = expired ? undefined : found;
   if (existing !== undefined && onConflict === "keep") return { existing, supersedes: [] };
   if (existing !== undefined && onConflict === "refuse") throw taken(existing);
   if (existing?.supersededBy !== undefined) throw superseded(existing.supersededBy);
-  return { existing, supersedes: await numbersOf(view, { ids: supersedes, existing }) };
+  return { existing, expired, supersedes: await numbersOf(view, { ids: supersedes, existing }) };
 }
 
 function versionAfter(

@@ -15,9 +15,11 @@ export interface CurrentVersion extends Sequenced<Projected["head"]> {
 /** Finds the present version of a memory; undefined if it was deleted, has expired, or never was. */
 export async function currentVersionOf(view: LogView, id: string): Promise<CurrentVersion | undefined> {
   const { secondaryIndexes, logId } = view;
-  return versionAt(view, () => secondaryIndexes.locate({ logId, id }));
+  const found = await versionAt(view, () => secondaryIndexes.locate({ logId, id }));
+  return found && isExpired(found.entry, view.nowMs) ? undefined : found;
 }
 
+/** Finds the last version with an external id, even if it has expired; undefined if it was deleted, or never was. */
 export async function currentByExternalId(
   view: LogView,
   externalId: string,
@@ -30,7 +32,7 @@ async function versionAt(
   view: LogView,
   find: () => Promise<number | undefined>,
 ): Promise<CurrentVersion | undefined> {
-  const { log, secondaryIndexes, logId, from, nowMs } = view;
+  const { log, secondaryIndexes, logId, from } = view;
   let sequence = await find();
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     if (sequence === undefined) return undefined;
@@ -46,7 +48,7 @@ async function versionAt(
       sequence = last?.how === "replaced" ? last.sequence : await find();
       continue;
     }
-    return isExpired(found.entry, nowMs) ? undefined : { ...found, supersededBy: last?.id };
+    return { ...found, supersededBy: last?.id };
   }
   throw unavailable("the memory is changed again and again");
 }
