@@ -186,10 +186,13 @@ describe("a search that runs", () => {
 describe("a memory that has expired", () => {
   it("does not come back beside the one that has its external id since, though a clock is behind", async () => {
     const expiresAtMs = Date.now() - 1;
-    await service.write("a", [memory(1, { externalId: "x", expiresAtMs })]);
+    const logId = await service.write("a", [memory(1, { externalId: "x", expiresAtMs })]);
     const other = { caller: CALLER, namespace: "a", text: "text 2", externalId: "x" };
     const { ports } = service.domain();
     await store({ ...ports, idempotency: undefined as never }, other);
+    // Its tombstone is the record by which the sweep erases its text.
+    await eraseForgotten(ports);
+    expect((await read(logId))[0]?.entry.op).toBe("erased");
 
     const clock = { ...systemClock, wallMs: () => expiresAtMs - 1 };
     const behind = service.domain({ clock });

@@ -483,7 +483,8 @@ function noting(entry: Stored | Conditional, note: (entry: Stored) => void): Sto
   }
   const decide: Conditional["decide"] = async (view) => {
     const decision = await entry.decide(view);
-    if ("entry" in decision) note(decision.entry as Stored);
+    // The tombstone of another memory may come first.
+    if ("entry" in decision && decision.entry.op === "store") note(decision.entry);
     return decision;
   };
   return { ...entry, decide };
