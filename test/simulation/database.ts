@@ -36,6 +36,7 @@ export interface Mistakes {
 /** A process as the database sees it. */
 export interface Client extends Runs {
   resumesAtMs: number;
+  aheadMs: number;
 }
 
 interface RequestOptions {

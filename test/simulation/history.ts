@@ -24,6 +24,8 @@ interface Version {
   readonly externalId?: string | undefined;
   readonly expiresMs?: number | undefined;
   readonly onSimilar?: "keep" | "supersede" | undefined;
+  /** True for an update, which expires when the version before it does. */
+  readonly isUpdate?: boolean;
   readonly startedMs: number;
   storedMs?: number;
   /** True if its callers were told that nothing is stored. */
@@ -44,6 +46,13 @@ interface Drop {
   holds(version: Pick<Version, "name" | "externalId">): boolean;
   readonly startedMs: number;
   droppedMs?: number;
+}
+
+/** A mark that was added to the metadata of memories: of those with some ids, or of all if there are none. */
+interface Marking {
+  readonly name: Name;
+  readonly mark: string;
+  readonly ids: readonly string[];
 }
 
 /** A recalled memory; `words` is its share of the query's words, if they were asked for. */
@@ -94,6 +103,7 @@ export class History {
   readonly #versions = new Map<string, Version>();
   readonly #removals: Removal[] = [];
   readonly #drops: Drop[] = [];
+  readonly #markings: (Marking & { readonly failed: readonly string[]; readonly startedMs: number })[] = [];
   /** What stores of texts may supersede, because it is similar. */
   readonly #mayBeSuperseded = new Map<string, Drop>();
   /** First promise that was broken, even if the call that saw it was abandoned. */
@@ -101,7 +111,11 @@ export class History {
   readonly #bills = new Bills();
   #recalls = 0;
 
-  constructor(private readonly time: VirtualTime) {}
+  /** `clockErrorMs` is the time by which the clocks of processes are wrong at most. */
+  constructor(
+    private readonly time: VirtualTime,
+    private readonly clockErrorMs: number,
+  ) {}
 
   async storing(
     operation: Storing,
@@ -196,9 +210,8 @@ export class History {
   ): Promise<void> {
     const startedMs = this.time.nowMs;
     const before = [...this.#versions.values()].find((each) => each.id === id);
-    const { externalId, expiresMs } = before ?? {};
     const tried = this.#versions.get(text);
-    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs };
+    const version = tried ?? { name, text, id, externalId: before?.externalId, isUpdate: true, startedMs };
     this.#versions.set(text, version);
     try {
       await work(this.#bills.open([text], () => [text]));
@@ -213,7 +226,8 @@ export class History {
     const firstMs = version.startedMs;
     const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < firstMs);
     if (gone !== undefined) this.#break(`${text} updated a memory that was ${gone.how} before`);
-    if (expiresMs !== undefined && expiresMs < firstMs) this.#break(`${text} updated what had expired`);
+    if (this.#hasExpired(version, firstMs - this.clockErrorMs))
+      this.#break(`${text} updated what had expired`);
   }
 
   /** Checks that a memory which a store keeps was not gone before. */
@@ -255,6 +269,12 @@ export class History {
     this.#removals.push(removal);
     await work(id);
     removal.doneMs = this.time.nowMs;
+  }
+
+  /** Marks memories; `work` finds the ids of those that could not be marked. */
+  async marking(marking: Marking, work: () => Promise<readonly string[]>): Promise<void> {
+    const startedMs = this.time.nowMs;
+    this.#markings.push({ ...marking, failed: await work(), startedMs });
   }
 
   async dropping(holds: Drop["holds"], work: () => Promise<unknown>): Promise<void> {
@@ -378,7 +398,23 @@ export class History {
       if (version === undefined || this.#mustBeErased({ ...version, id })) {
         this.#break(`${logId} still holds ${entry.text}, which was forgotten`);
       }
+      for (const mark of this.#marksOf(id)) {
+        if (!(mark in JSON.parse(entry.metadata)))
+          this.#break(`${logId} holds ${entry.text} without ${mark}`);
+      }
     }
+  }
+
+  /** Finds the marks that a memory must have, which was there before and since. A store that replaces it takes them away. */
+  #marksOf(id: string): string[] {
+    const versions = [...this.#versions.values()].filter((each) => each.id === id);
+    if (versions.some(({ externalId }) => externalId !== undefined)) return [];
+    const done = this.#markings.filter(({ name, ids, failed, startedMs }) => {
+      if (failed.includes(id) || (ids.length > 0 && !ids.includes(id))) return false;
+      const span = { startedMs, endedMs: this.time.nowMs };
+      return versions.some((each) => each.name === name && this.#isPresent(each, span));
+    });
+    return done.map(({ mark }) => mark);
   }
 
   /**
@@ -458,8 +494,9 @@ export class History {
 
   /** True if a memory that was stored by a version must be there, in that version or another. */
   #isPresent(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
-    const { id, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
-    if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
+    const { id, storedMs } = version;
+    if (storedMs === undefined || storedMs > startedMs || this.#mayHaveExpired(version, endedMs))
+      return false;
     const isRemoved = this.#removals.some(
       (each) => each.id === id && each.startedMs <= endedMs && !(superseded && each.how === "superseded"),
     );
@@ -483,9 +520,26 @@ export class History {
     );
   }
 
+  /** True if a version, or another one of its memory, may have expired. */
+  #mayHaveExpired(version: Version, atMs: number): boolean {
+    const versions = [...this.#versions.values()].filter(
+      (each) => each.text === version.text || mayReplace(each, version),
+    );
+    return versions.some(({ expiresMs = Infinity }) => expiresMs - this.clockErrorMs <= atMs);
+  }
+
+  /** True if a version has expired, even if it is an update of the one that expires last. */
+  #hasExpired(version: Version, atMs: number): boolean {
+    const stores = [...this.#versions.values()].filter(
+      (each) =>
+        !each.isUpdate && (each.text === version.text || (version.isUpdate && mayReplace(each, version))),
+    );
+    return stores.every(({ expiresMs = Infinity }) => expiresMs <= atMs);
+  }
+
   #mustNotShow(version: Version, startedMs: number, { superseded = false } = {}): boolean {
-    const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
-    if (version.refused === true || expiresMs <= startedMs) return true;
+    const { id } = version;
+    if (version.refused === true || this.#hasExpired(version, startedMs - this.clockErrorMs)) return true;
     const isRemoved = this.#removals.some(
       (each) =>
         each.id === id &&
@@ -498,9 +552,9 @@ export class History {
 
   /** True if nothing of a version may be left in the database. */
   #mustBeErased(version: Version): boolean {
-    const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
+    const { id } = version;
     const nowMs = this.time.nowMs;
-    if (version.refused === true || expiresMs + EXPIRED_MS < nowMs) return true;
+    if (version.refused === true || this.#hasExpired(version, nowMs - EXPIRED_MS)) return true;
     const isDeleted = this.#removals.some(
       (each) =>
         each.id === id &&
@@ -535,6 +589,8 @@ export class History {
         other.startedMs > storedMs,
     );
     if (isReplaced) return true;
+    // A filter finds nothing that has expired, which another process may still show.
+    if (this.#mayHaveExpired(version, startedMs)) return false;
     return this.#drops.some(
       (drop) =>
         drop.holds(version) &&

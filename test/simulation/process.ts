@@ -19,6 +19,7 @@ import { exportMemories } from "../../src/memory/operations/stream/export.js";
 import { News } from "../../src/memory/operations/stream/news.js";
 import { OpenStreams } from "../../src/memory/operations/stream/open-streams.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/operations/update.js";
+import { type UpdateMemoriesRequest, updateMemories } from "../../src/memory/operations/update-memories.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Pinned } from "../../src/memory/ports/model-version.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
@@ -65,6 +66,7 @@ export interface ProcessOptions {
 export class Process implements Client {
   alive = true;
   resumesAtMs = 0;
+  aheadMs = 0;
   /** Callers to inform when it dies, because their connections break. */
   readonly #dying = new Set<() => void>();
   readonly #domain: Promise<Domain>;
@@ -105,6 +107,10 @@ export class Process implements Client {
     return this.#charged(bill, (domain, controller) =>
       updateMemory(domain, { caller, ...request, controller }),
     );
+  }
+
+  updateMemories(caller: Caller, request: Omit<UpdateMemoriesRequest, "caller">) {
+    return this.#call((domain, { signal }) => updateMemories(domain, { caller, ...request, signal }));
   }
 
   recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow, bill: Bill) {

@@ -32,6 +32,12 @@ interface Shape {
   readonly comparing: number;
   /** True if namespaces are exported beside being recalled. */
   readonly exports: boolean;
+  /** Number of times that many memories are marked in their metadata. */
+  readonly marks: number;
+  /** Time by which the clocks of processes are wrong at most. */
+  readonly clockErrorMs: number;
+  /** True if memories with an external id, or that supersede others, may expire as well. */
+  readonly mixesOptions: boolean;
 }
 
 /** Operations, and how often they occur in the mean of all schedules. */
@@ -55,15 +61,19 @@ const BATCH = 3;
 const UPDATES_MAX = 12;
 const EXTERNAL_IDS = ["x", "y"];
 const CALLS_LIMIT = 1_000_000;
+/** Calls by which memories are marked, of which some fail. */
+const MARKING_CALLS_MAX = 6;
+/** Number of times that a clock jumps in a schedule with wrong clocks. */
+const CLOCK_JUMPS = 8;
 
-/** `comparing` and `exporting`, below 1, are chosen apart, so that schedules without them stay as they were. */
-function shapeOf(
-  time: VirtualTime,
-  { comparing, exporting }: Record<"comparing" | "exporting", number>,
-): Shape {
+/** Chosen apart, so that schedules without it stay as they were: two numbers below 1, and a source of more. */
+type ChosenApart = Record<"comparing" | "exporting", number> & { readonly more: () => number };
+
+function shapeOf(time: VirtualTime, { comparing, exporting, more }: ChosenApart): Shape {
   const exclusive = time.chance(0.2);
   const faults = time.chance(0.25) ? { lost: 0, unanswered: 0, late: 0, twice: 0 } : OFTEN_FAULTY;
   const changesModel = time.chance(0.5);
+  const clockErrorMs = [3_000, 40_000, 21_600_000][Math.floor(more() * 15)] ?? 0;
   return {
     processes: exclusive ? 1 : 3,
     exclusive,
@@ -77,6 +87,10 @@ function shapeOf(
     keyed: time.pick([0.2, 0.5, 1]),
     comparing: comparing < 0.2 ? comparing * 5 : 0,
     exports: exporting < 0.15,
+    // What is marked during an export is in it in no version.
+    marks: exporting < 0.15 ? 0 : Math.max(0, Math.floor(more() * 8) - 4),
+    clockErrorMs,
+    mixesOptions: clockErrorMs > 0 || more() < 0.1,
   };
 }
 
@@ -95,7 +109,11 @@ function weightsOf(time: VirtualTime): Record<Kind, number> {
  */
 export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
-  const chosenApart = { comparing: seeded(~seed)(), exporting: seeded(seed ^ 0xe6)() };
+  const chosenApart = {
+    comparing: seeded(~seed)(),
+    exporting: seeded(seed ^ 0xe6)(),
+    more: seeded(seed ^ 0xa77),
+  };
   const schedule = new Schedule(time, { shape: shapeOf(time, chosenApart), mistakes });
   const end = simulateSlowness(seed);
   try {
@@ -169,7 +187,7 @@ class Schedule {
   ) {
     this.shape = shape;
     this.#db = new Database(time, shape.faults, mistakes);
-    this.#history = new History(time);
+    this.#history = new History(time, shape.clockErrorMs);
     this.#callers = ["acc_1", "acc_2"].map((accountId) => this.#signUp(accountId));
     this.#processes = Array.from({ length: shape.processes }, () => this.#newProcess());
   }
@@ -177,10 +195,13 @@ class Schedule {
   private readonly shape: Shape;
 
   async run(): Promise<void> {
-    const { operations, spreadMs, modelChanges, closesAccount } = this.shape;
+    const { operations, spreadMs, modelChanges, closesAccount, marks, clockErrorMs } = this.shape;
     for (let i = 0; i < operations; i++) this.#plan(this.time.between(0, spreadMs));
     for (let i = 0; i < modelChanges; i++)
       this.time.at(this.time.between(0, spreadMs), () => this.#changeModel());
+    for (let i = 0; i < marks; i++) this.#begin(this.time.between(0, spreadMs), () => this.#mark(`mark${i}`));
+    for (let i = 0; clockErrorMs > 0 && i < CLOCK_JUMPS; i++)
+      this.time.at(this.time.between(0, spreadMs), () => this.#setClock());
     if (closesAccount)
       this.#begin(this.time.between(0, spreadMs), () => this.#close(this.#callers[1] as Caller));
     // Calls of a dead process never end, so time decides.
@@ -286,8 +307,18 @@ class Schedule {
     }
   }
 
-  /** Chooses what a store at a time asks for beyond a memory: mostly nothing. */
+  /** Chooses what a store at a time asks for beyond a memory. */
   #storeOptions(atMs: number): StoreOptions {
+    const options = this.#oneOption(atMs);
+    return this.shape.mixesOptions && this.time.chance(0.5) ? { ...options, ...this.#expiry(atMs) } : options;
+  }
+
+  #expiry(atMs: number): StoreOptions {
+    return { expiresMs: atMs + this.time.between(0, this.time.pick([2_000, 60_000, 200_000])) };
+  }
+
+  /** Chooses one option of a store, mostly none. */
+  #oneOption(atMs: number): StoreOptions {
     const { time } = this;
     const kind = time.random();
     if (kind < 0.55) return {};
@@ -296,7 +327,7 @@ class Schedule {
       return { externalId: time.pick(EXTERNAL_IDS), onConflict };
     }
     if (kind < 0.92) return { superseded: this.#anyMemory() };
-    return { expiresMs: atMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
+    return this.#expiry(atMs);
   }
 
   /** Plans a new text for some memory. */
@@ -351,6 +382,36 @@ class Schedule {
         if (more) throw new Error("some may be left");
       },
     );
+  }
+
+  /** Adds a mark to the metadata of some memories, or of all. */
+  async #mark(mark: string): Promise<void> {
+    const { time } = this;
+    const [caller, namespace] = [time.pick(this.#callers), NAMESPACES[0] as string];
+    const name = keyOf({ ...caller, namespace });
+    const known = [1, 2, 3].flatMap(() => this.#history.pick(name, this.#anyMemory()) ?? []);
+    const ids = time.chance(0.4) ? [...new Set(known)] : [];
+    const filter = ids.length > 0 ? undefined : { never: { $exists: false } };
+    const request = { namespace, ids, filter, metadata: { [mark]: 1 }, remove: [] };
+    await this.#history.marking({ name, mark, ids }, async () => {
+      const failed: string[] = [];
+      let pageToken = "";
+      for (let calls = 0; calls < MARKING_CALLS_MAX; calls++) {
+        // A page that fails is asked for again.
+        const page = await this.#any.updateMemories(caller, { ...request, pageToken }).catch(() => undefined);
+        failed.push(...(page?.failed ?? []).map(({ id }) => id));
+        pageToken = page?.nextPageToken ?? pageToken;
+        if (page?.nextPageToken === "") return failed;
+      }
+      throw new Error("some may be left");
+    });
+  }
+
+  /** Lets the clock of a process jump; at times it is right again. */
+  #setClock(): void {
+    const { time } = this;
+    const { clockErrorMs } = this.shape;
+    time.pick(this.#processes).aheadMs = time.pick([0, 1, -1]) * time.between(0, clockErrorMs);
   }
 
   #drop(caller: Caller, namespace: string): Promise<void> {
@@ -440,7 +501,7 @@ class Schedule {
     this.#settling = true;
     const processes = [...this.#processes, this.#newProcess()];
     // Paused processes continue and finish their work.
-    for (const process of processes) process.resumesAtMs = 0;
+    for (const process of processes) Object.assign(process, { resumesAtMs: 0, aheadMs: 0 });
     await this.#until(() => false, SETTLING_MS);
     // What a late request put into the model before is found by a walk that comes after some time.
     await this.#until(() => this.#db.isMoved, REST_MS + SETTLING_MS);

@@ -27,6 +27,8 @@ interface Event {
 export interface Runs {
   readonly alive: boolean;
   readonly resumesAtMs: number;
+  /** Time by which its wall clock is ahead. */
+  readonly aheadMs: number;
 }
 
 /** Virtual time: it jumps from event to event, and the seed alone decides what happens. */
@@ -83,7 +85,7 @@ export class VirtualTime {
   clockOf(process: Runs): Clock {
     return {
       nowMs: () => this.nowMs,
-      wallMs: () => WALL_MS + this.nowMs,
+      wallMs: () => WALL_MS + this.nowMs + process.aheadMs,
       random: this.random,
       sleep: (ms) => this.whileAlive(process, this.sleep(ms)),
       yield: () => this.whileAlive(process, this.sleep(0)),
