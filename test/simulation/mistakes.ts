@@ -87,12 +87,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 34,
+    seed: 12,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },
   {
     what: "a move leaves behind what was stored since the copy",
-    seed: 52,
+    seed: 3,
     changes: [
       [
         "memory/reembedding/move.ts",
@@ -103,12 +103,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases copies that were given up",
-    seed: 15,
+    seed: 47,
     changes: [["memory/reembedding/move.ts", "of pins.all.slice(1)", "of pins.all.slice(0, 0)"]],
   },
   {
     what: "a drop leaves the copy that another process makes",
-    seed: 38,
+    seed: 3,
     changes: [["memory/erasure/erase.ts", "if (copy !== logId) await endCopy(ports, copy);", ""]],
   },
   {
@@ -127,6 +127,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
+    seed: 27,
     changes: [
       [
         "memory/log/replica.ts",
@@ -159,9 +160,9 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "nobody erases the old version when a process dies after an update, or what it has deleted",
-    seed: 225,
-    changes: [["memory/erasure/sweeping.ts", "eraseForgotten(ports)", "Promise.resolve(0)"]],
+    what: "nobody erases the old version when a process dies after an update",
+    seed: 137,
+    changes: [["memory/erasure/sweeping.ts", "eraseReplaced(ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
@@ -234,7 +235,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
-    seed: 208,
+    seed: 515,
     changes: [["memory/search/search.ts", "return missing.slice(0, NEW_VERSIONS_MAX);", "return [];"]],
   },
   {
@@ -250,19 +251,19 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 57,
+    seed: 245,
     changes: [
       ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 69,
+    seed: 135,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
     what: "a store that keeps a similar memory does not look at what came after its search",
-    seed: 137,
+    seed: 253,
     changes: [["memory/operations/similar-memories.ts", "    await this.#readUntil(view);\n", ""]],
   },
   {
@@ -274,12 +275,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key pays for what an attempt has stored that died",
-    seed: 1699,
+    seed: 253,
     changes: [["memory/operations/write.ts", "if (!isOthers) this.#paid.add(id);", "this.#paid.add(id);"]],
   },
   {
     what: "a retry with its key takes an attempt that died for one that failed",
-    seed: 103,
+    seed: 119,
     changes: [["memory/idempotency/idempotency.ts", "!isNew && claimedAtMs === LONG_AGO_MS;", "!isNew;"]],
   },
   {

@@ -10,7 +10,10 @@ export interface LogView extends Pick<DomainPorts, "log" | "secondaryIndexes"> {
   readonly nowMs: number;
 }
 
-/** Outcome of a condition: an entry to write, or a memory that is there already and makes it needless. */
+/**
+ * Outcome of a condition: an entry to write, or a memory that is there already and makes it needless. If the entry is not
+ * the operation's own but must come before it, the condition is decided again behind it.
+ */
 export type Decision = { readonly entry: Appended } | { readonly existing: Projected["head"] };
 
 /** An entry that depends on the log before it. */
