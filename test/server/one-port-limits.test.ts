@@ -236,6 +236,27 @@ describe("the limits of one port", () => {
     expect(most).toBeLessThanOrEqual(10 + 1);
   });
 
+  it("calls that a session sends together are served in turns, with the bodies that have ended meanwhile", async () => {
+    let [inThis, most] = [0, 0];
+    const port = await serve({}, (request, response) => {
+      for (const endMs = performance.now() + 1; performance.now() < endMs; );
+      most = Math.max(most, ++inThis);
+      setImmediate(() => {
+        inThis = 0;
+      });
+      request.resume().on("end", () => response.end("done"));
+    });
+    const session = dial(port);
+    await ask2(session, "/a");
+    const answers = Array.from({ length: 100 }, () => {
+      const stream = session.request({ ":method": "POST" }, { endStream: false });
+      return text(stream.end());
+    });
+    expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
+    // Three begin before the time of an iteration is over, and two in turns.
+    expect(most).toBeLessThanOrEqual(3 + 1 + 2 + 1);
+  });
+
   it("of calls that a session opens behind its resets of others, few are begun together and the rest refused", async () => {
     let [inThis, most] = [0, 0];
     const port = await serve({ streamsMax: 10 }, () => {

@@ -1,12 +1,20 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { lookEvery } from "../../concurrency/every.js";
-import { IterationTime, Turns } from "../../concurrency/yield-to-event-loop.js";
+import { Turns } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
+import { onTaken } from "./open-requests.js";
 import { OVERHEAD_LOOK_MS, OVERHEAD_RATE, Overhead } from "./overhead.js";
+import { runInTurn, time } from "./read-in-pieces.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**
@@ -42,15 +50,10 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
-/** Time of an iteration of the event loop in which streams and sessions begin before sessions wait for their turn. */
-const ITERATION_MS_MAX = 3;
-
 interface OpenSession {
   readonly streams: Set<ServerHttp2Stream>;
   /** True if a stream was opened since the last look. */
   opened: boolean;
-  /** Streams that it has opened in this iteration of the event loop once its time was over. */
-  lateStreams: number;
   /** Bytes that it has sent, of which some were worth something, up to the last look for overhead. */
   readBytes: number;
   usefulBytes: number;
@@ -66,9 +69,8 @@ export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
   /** Those whose bytes Node reads as they come. The others wait for their turn. */
   readonly #read = new Set<Http2Session>();
-  /** One goes on in each iteration, because it may begin a thousand streams. */
+  /** One is read in each iteration of the event loop: all that were read would be paused again behind the first. */
   readonly #turns = new Turns(0);
-  readonly #time = new IterationTime(ITERATION_MS_MAX);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Overhead();
   /** Ends what `close` leaves running for the last streams. */
@@ -87,17 +89,10 @@ export class Http2Sessions {
     return this.#resets.waitMs(owner) <= 0 && this.#overhead.admits(owner);
   }
 
-  /** Calls back at once, or in its turn if the time of this iteration of the event loop is over. */
-  begin(owner: string, goOn: () => void): void {
-    if (this.#time.isOver()) void this.#turns.wait(owner).then(goOn);
-    else goOn();
-  }
-
   accept(session: Http2Session, owner: string): void {
     const open: OpenSession = {
       streams: new Set(),
       opened: false,
-      lateStreams: 0,
       readBytes: 0,
       usefulBytes: 0,
       headerBytes: 0,
@@ -125,7 +120,8 @@ export class Http2Sessions {
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
-    if (this.#time.isOver()) this.#noteLate(open);
+    const isLate = time.isOver();
+    if (isLate) this.#pauseAll();
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
@@ -142,8 +138,10 @@ export class Http2Sessions {
     stream.on("trailers", (_trailers: unknown, _flags: unknown, sent: readonly string[]) =>
       countExcess(sent),
     );
-    const isTooLate = open.lateStreams > this.limits.streamsMax;
-    if (stream.closed || isTooLate || isEnding(session) || !http2Streams.tryTake(owner)) {
+    // A read of 64 KiB may hold five hundred calls that the client has each reset before it opened the next. Those that it
+    // resets stay open until nothing is read any more.
+    const isTooMany = isLate && open.streams.size >= this.limits.streamsMax;
+    if (stream.closed || isTooMany || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
       // Later, because Node is in the middle of reading now.
       setImmediate(() => (stream.closed ? stream.destroy() : stream.close(constants.NGHTTP2_REFUSED_STREAM)));
@@ -176,23 +174,19 @@ export class Http2Sessions {
     return true;
   }
 
+  /**
+   * Serves a call at once, or in its client's turn: one read of 64 KiB may begin all that a session may run. Node has made
+   * its request by then, and so notes the end of its body.
+   */
+  serve(request: IncomingMessage, goOn: () => void): void {
+    const { session } = (request as IncomingMessage & Partial<Http2ServerRequest>).stream ?? {};
+    const running = session && this.#sessions.get(session)?.streams.size;
+    onTaken(request, runInTurn(networkOf(request.clientAddress ?? ""), running ?? 0, goOn));
+  }
+
   /** Sends GOAWAY: each session ends with its last stream. */
   close(): void {
     for (const session of this.#sessions.keys()) session.close();
-  }
-
-  /**
-   * Counts a stream of what Node has read already, and lets it read no more. A read of 64 KiB may hold five hundred
-   * calls that the client has each reset before it opened the next, so never more than it may run are open. Served up
-   * to their resets they would take half a second. A client that resets none has sent no more than it may run.
-   */
-  #noteLate(open: OpenSession): void {
-    this.#pauseAll();
-    open.lateStreams += 1;
-    if (open.lateStreams > 1) return;
-    setImmediate(() => {
-      open.lateStreams = 0;
-    });
   }
 
   /**
@@ -204,7 +198,7 @@ export class Http2Sessions {
       handleOf(session)?.readStop();
       if (session.destroyed) continue;
       const { owner, readBytes } = this.#sessions.get(session) as OpenSession;
-      void this.#turns.wait(owner, session.socket.bytesRead - readBytes).then(() => {
+      this.#turns.ask(owner, session.socket.bytesRead - readBytes, () => {
         if (session.destroyed || isEnding(session)) return;
         // Meanwhile, other sessions of its address may have sent too much.
         if (!this.admits(owner)) return endSession(session);

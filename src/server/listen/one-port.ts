@@ -21,7 +21,7 @@ import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { openInTurn, readInPieces } from "./read-in-pieces.js";
+import { readInPieces, runInTurn } from "./read-in-pieces.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
 
@@ -117,7 +117,11 @@ export class OnePortServer extends Server {
       if (!requests.begin(request, response)) return;
       dropUnread(request, response, limits.unreadTimeoutMs);
       request.clientAddress = proxies.addressOf(request);
-      if (!refuse(request, response)) handler(request, response);
+      const serve = () => {
+        if (!refuse(request, response)) handler(request, response);
+      };
+      if ("stream" in request) this.#sessions.serve(request, serve);
+      else serve();
     });
   }
 
@@ -219,8 +223,8 @@ export class OnePortServer extends Server {
       socket.on("error", () => socket.destroy());
       const owner = this.#proxies.ownerOf(socket);
       // Thousands may send their first bytes at once, and each takes a twentieth of a millisecond.
-      if (protocolOf(head) === "http1") openInTurn(owner, () => this.#openHttp1(socket));
-      else this.#sessions.begin(owner, () => this.#openSession(socket));
+      const isHttp1 = protocolOf(head) === "http1";
+      runInTurn(owner, 0, () => (isHttp1 ? this.#openHttp1(socket) : this.#openSession(socket)));
     });
   }
 

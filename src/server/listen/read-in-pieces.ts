@@ -13,18 +13,23 @@ const PIECES_MS_MAX = 0.25;
 const ITERATION_MS_MAX = 3;
 
 /**
- * Turns of connections, of their owners in turn: of thousands that a stranger floods, others wait for one. So do those at
- * the stranger's own address that send less. They are beside those of calls: a call does not wait for what others send.
+ * Turns of connections, and of the calls of HTTP/2, of their owners in turn: of thousands that a stranger floods, others
+ * wait for one. So do those at the stranger's own address that send less. They are beside those of calls that run: a
+ * call does not wait for what others send.
  */
 const turns = new Turns(2);
 
 /** Time of this iteration that all connections have together before they wait for turns. */
-const time = new IterationTime(ITERATION_MS_MAX);
+export const time = new IterationTime(ITERATION_MS_MAX);
 
-/** Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over. */
-export function openInTurn(owner: string, goOn: () => void): void {
-  if (time.isOver()) turns.ask(owner, 0, goOn);
-  else goOn();
+/**
+ * Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over. The function that it
+ * returns withdraws from the turns.
+ */
+export function runInTurn(owner: string, size: number, goOn: () => void): () => void {
+  if (time.isOver()) return turns.ask(owner, size, goOn);
+  goOn();
+  return () => {};
 }
 
 /**
