@@ -62,14 +62,14 @@ const FOLDERS_OF_BEFORE = ["snapshots", "vectors", "words"];
 /** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
 export function openIndexFiles(
   { dataDir, indexMemoryBytesMax }: Config,
-  options: Omit<UsearchOptions, "clock" | "backlogBytesMax"> & {
+  options: Omit<UsearchOptions, "clock" | "memoryBytesMax"> & {
     onTrouble(error: unknown): void;
   },
 ): { indexes: Indexes; closeThreads: () => Promise<void> } {
   const vectors = openUsearch({
     ...options,
     clock: systemClock,
-    backlogBytesMax: indexMemoryBytesMax / 2,
+    memoryBytesMax: indexMemoryBytesMax,
   });
   const { onTrouble } = options;
   const indexes = openIndexes({

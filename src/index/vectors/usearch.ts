@@ -20,13 +20,20 @@ const TAIL_ROWS_MAX = 1024;
 const SEGMENT_ROWS_MAX = 49_152;
 /** Bytes of sealed vectors that a search with a filter may compare: it takes about 2 ms, as long as one in as many graphs. */
 const COMPARED_BYTES_MAX = 50_331_648;
+/**
+ * Share of the memory for indexes up to which vectors are compared: a namespace that fits into it before its first recall
+ * must fit when its vectors are in memory for that.
+ */
+const COMPARED_SHARE = 1 / 8;
+/** Share of the memory for indexes that vectors of one may take which wait for sealing. */
+const BACKLOG_SHARE = 1 / 2;
 /** Share of a core that sealing few memories may take. */
 const SEALING_SHARE = 0.1;
-/** Bytes of an index's vectors that wait for sealing: an exact search of as many takes about 0.2 s. */
-const BACKLOG_BYTES_MAX = 2 ** 31;
 
 export interface UsearchOptions
   extends Partial<Omit<IndexOptions, keyof IndexThreads | "dimensions" | "files">> {
+  /** Memory for all indexes, each with all its parts. */
+  readonly memoryBytesMax?: number;
   /** Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be opened. */
   dimensionsOf(logId: string): number | undefined;
   readonly clock: Pick<Clock, "yield">;
@@ -38,7 +45,7 @@ export type Usearch = ReturnType<typeof openUsearch>;
 export type Vectors = Pick<Usearch, "isWhole"> & { open(logId: string, files: LogFiles): VectorPart };
 
 /** Opens vector indexes by USearch: the newest memories exact, all others in graphs (HNSW). */
-export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
+export function openUsearch({ dimensionsOf, memoryBytesMax = 2 ** 32, ...options }: UsearchOptions) {
   const thread = openIndexThread({ background: false });
   const reader = openIndexThread({ background: false });
   const background = openIndexThread({ background: true });
@@ -50,8 +57,8 @@ export function openUsearch({ dimensionsOf, ...options }: UsearchOptions) {
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,
-    comparedBytesMax: COMPARED_BYTES_MAX,
-    backlogBytesMax: BACKLOG_BYTES_MAX,
+    comparedBytesMax: Math.min(COMPARED_BYTES_MAX, COMPARED_SHARE * memoryBytesMax),
+    backlogBytesMax: BACKLOG_SHARE * memoryBytesMax,
     sealingShare: SEALING_SHARE,
     timer: NO_TIMINGS,
     onTrouble: () => {},

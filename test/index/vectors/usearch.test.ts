@@ -277,6 +277,28 @@ describe("an index by USearch", () => {
     for (let i = 0; i < 60 && !isLike; i++) expect(await missed()).toBe(0);
   });
 
+  it("compares vectors in memory only if they take at most an eighth of that for all indexes", async () => {
+    const bytesAt = async (options: Partial<VectorsOptions>) => {
+      const sizes = { exactRowsMax: TAIL_ROWS_MAX, tailRowsMax: TAIL_ROWS_MAX };
+      const vectors = openVectors({
+        dimensionsOf: () => DIMENSIONS,
+        folder: newFolder(),
+        ...sizes,
+        ...options,
+      });
+      const index = vectors.open("i1");
+      opened.push(index);
+      await index.add(rows.slice(0, 700));
+      await index.settled();
+      await recallOf(index, rows.slice(0, 700));
+      return index.bytes;
+    };
+    const compared = 700 * DIMENSIONS;
+    const bytes = await bytesAt({ comparedBytesMax: 0 });
+    expect(await bytesAt({ memoryBytesMax: 8 * compared - 8 })).toBe(bytes);
+    expect(await bytesAt({ memoryBytesMax: 8 * compared })).toBe(bytes + compared);
+  });
+
   it("finds the oldest of memories that are equally near, in segments and the tail, with a filter or not", async () => {
     const { index } = open(newFolder(), { segmentRowsMax: 700, comparedBytesMax: 2 ** 20 });
     const [equal] = queries as [Float32Array];
