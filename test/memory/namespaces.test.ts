@@ -164,6 +164,16 @@ describe("the memory budget", () => {
     expect(opened[0]?.index.closed).toBe(0);
   });
 
+  it("refuses none that is over it only by what recalls have copied", async () => {
+    const service = await open();
+    await fill(service, ["a"]);
+    const copied = { bytes: EACH, copiedBytes: 0.3 * EACH };
+    const { vectors } = plainVectors(() => copied);
+    const domain = service.domain({ vectors, indexMemoryBytesMax: 0.8 * EACH });
+    for (let i = 0; i < 2; i++) expect(await domain.size("a")).toBe(10);
+    expect(domain.namespaces.open.measure()).toMatchObject({ bytes: expect.closeTo(EACH, -5), tooLarge: 0 });
+  });
+
   it("ends the building of an index that is far over it", async () => {
     const service = await open();
     await service.write("a", memories(3_000));

@@ -32,6 +32,7 @@ export function plainIndex(changes: Partial<VectorPart> = {}): PlainIndex {
       return { tail: rows.size, removed: 0, behind: 0 };
     },
     waiting: 0,
+    copiedBytes: 0,
     error: 1e-5,
     isExact: true,
     restore: async () => 0,

@@ -80,10 +80,12 @@ export class GraphSegment implements Filed {
   }
 
   get bytes(): number {
-    const { dimensions } = this.graph;
-    const compact = this.isCompact ? dimensions : 0;
     const arrays = Object.values(this.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
-    return this.rows * (2 * dimensions + BYTES_PER_LINKED_ROW + compact) + arrays;
+    return this.rows * (2 * this.graph.dimensions + BYTES_PER_LINKED_ROW) + arrays + this.copiedBytes;
+  }
+
+  get copiedBytes(): number {
+    return this.isCompact ? this.rows * this.graph.dimensions : 0;
   }
 
   /** Returns its vectors in a byte for each dimension, in the order of their keys; they are read when needed first. */

@@ -127,6 +127,10 @@ export class UsearchIndex {
     return this.#tail.bytes + this.#sum("bytes");
   }
 
+  get copiedBytes(): number {
+    return this.#sum("copiedBytes");
+  }
+
   get rowCounts(): RowCounts {
     const behind = Math.max(0, this.#tail.rows - this.#tailRowsMax({ waits: true }));
     return { tail: this.#tail.rows, removed: this.#sum("removed"), behind };
@@ -317,7 +321,7 @@ export class UsearchIndex {
     return reading;
   }
 
-  #sum(what: "size" | "rows" | "vectors" | "removed" | "bytes"): number {
+  #sum(what: "size" | "rows" | "vectors" | "removed" | "bytes" | "copiedBytes"): number {
     let sum = 0;
     for (const segment of this.#segments) sum += segment[what];
     return sum;

@@ -195,10 +195,10 @@ export class Namespaces {
    */
   async #ensureCapacity(replica: Replica): Promise<void> {
     const { indexMemoryBytesMax } = this.#options;
-    if (replica.bytes <= indexMemoryBytesMax) return;
+    if (replica.neededBytes <= indexMemoryBytesMax) return;
     // Others may have deleted some of it.
     await replica.current();
-    if (replica.bytes > indexMemoryBytesMax) throw tooLarge();
+    if (replica.neededBytes > indexMemoryBytesMax) throw tooLarge();
   }
 
   async #using<T>(

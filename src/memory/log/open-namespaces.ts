@@ -98,7 +98,7 @@ export class OpenNamespaces {
     for (const { replica, appender } of this.#open.values()) {
       const { size, rowCounts, vectors } = replica.index;
       held.memories += size;
-      if (replica.bytes > this.bytesMax) held.tooLarge++;
+      if (replica.neededBytes > this.bytesMax) held.tooLarge++;
       for (const part of ["vectors", "words"] as const) {
         for (const kind of ["tail", "removed", "behind"] as const)
           held.rows[part][kind] += rowCounts[part][kind];

@@ -156,6 +156,11 @@ export class Replica implements Searchable {
     return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 
+  /** Bytes that it has whatever is asked: a namespace that was not too large before a recall is not after it. */
+  get neededBytes(): number {
+    return this.bytes - this.index.vectors.copiedBytes;
+  }
+
   /**
    * Catches up with all writes that any process answered before this call.
    *

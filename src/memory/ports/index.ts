@@ -116,6 +116,8 @@ export interface Index {
 export interface VectorIndex {
   /** Number of searches that wait for a thread. */
   readonly waiting: number;
+  /** Bytes, of those of the index, of copies that searches have made of its vectors to find more, or sooner. */
+  readonly copiedBytes: number;
   /** Bound of the error of a hit's similarity. */
   readonly error: number;
   /** True if a search without a bound of its depth misses none of the nearest. */
