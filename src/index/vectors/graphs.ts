@@ -19,8 +19,8 @@ const SCAN_MAX = 16_384;
 const SCAN_LATER_MAX = 131_072;
 /** Time of a place in a graph's search, divided by that of comparing one vector that lies apart from others. Measured. */
 const PLACE_COST = 6;
-/** Share of a segment's vectors from which on comparing all is quicker than gathering some. */
-const WHOLE_SHARE = 0.25;
+/** Share of a segment's vectors from which on comparing all is quicker than gathering some. Measured. */
+const WHOLE_SHARE = 0.2;
 /** Number of vectors to find in a whole segment up to which that takes little longer. */
 const WHOLE_COUNT_MAX = 4_096;
 /** Multiple of the number that finds enough if those that may be found are like all others, and some for chance. */
