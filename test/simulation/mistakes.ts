@@ -139,7 +139,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 220,
+    seed: 537,
     changes: [
       [
         "memory/versions/current-version.ts",
@@ -150,7 +150,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 461,
+    seed: 56,
     changes: [
       [
         "memory/operations/delete-memory.ts",
@@ -161,7 +161,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update, or what it has deleted",
-    seed: 137,
+    seed: 225,
     changes: [["memory/erasure/sweeping.ts", "eraseForgotten(ports)", "Promise.resolve(0)"]],
   },
   {
@@ -210,7 +210,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a memory is updated or superseded that was superseded before",
-    seed: 220,
+    seed: 297,
     changes: [
       ["memory/versions/current-version.ts", "supersededBy: last?.id }", "supersededBy: undefined }"],
     ],
@@ -251,14 +251,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 245,
+    seed: 430,
     changes: [
       ["memory/log/appender.ts", "if (!this.#current.has(conditional)) await this.replica.current();", ""],
     ],
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 135,
+    seed: 11,
     changes: [["memory/operations/matching.ts", "    await replica.current();\n", ""]],
   },
   {
@@ -280,7 +280,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key takes an attempt that died for one that failed",
-    seed: 119,
+    seed: 54,
     changes: [["memory/idempotency/idempotency.ts", "!isNew && claimedAtMs === LONG_AGO_MS;", "!isNew;"]],
   },
   {
@@ -308,7 +308,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update of several memories takes back what others have changed meanwhile",
-    seed: 1227,
+    seed: 2244,
     changes: [
       [
         "memory/operations/update-memories.ts",
@@ -319,7 +319,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update by a filter leaves out what others have changed meanwhile",
-    seed: 689,
+    seed: 62,
     changes: [
       [
         "memory/operations/update-memories.ts",
