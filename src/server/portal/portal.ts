@@ -94,8 +94,7 @@ export interface PortalOptions {
  * mistyped API path or an asset of an older build stays a 404 in JSON.
  */
 export function addPortal(app: FastifyInstance, { folder, authorizes, files }: PortalOptions): void {
-  // Nothing is built where the server runs from source.
-  if (!existsSync(join(folder, "index.html"))) return;
+  if (!existsSync(join(folder, "index.html"))) return void app.get("/", notBuilt);
   app.register(async (portal) => {
     portal.addHook("onRequest", async ({ raw }, reply) => {
       const owner = networkOf(raw.clientAddress ?? "");
@@ -191,4 +190,8 @@ async function describeFile({ url, routeOptions }: FastifyRequest, reply: Fastif
   // cut the tie for good.
   const opener = routeOptions.url === AUTHORIZE ? "unsafe-none" : "same-origin";
   reply.headers({ ...PAGE_HEADERS, "cross-origin-opener-policy": opener });
+}
+
+function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return sendError(reply, 404, "the portal is not built: run `npm run build:web` and start again");
 }
