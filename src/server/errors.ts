@@ -15,6 +15,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/go
 import { invalid, MemoryError } from "../errors.js";
 import type { Call } from "./call.js";
 import { grpcTypeOf } from "./content-type.js";
+import { noteRefusal } from "./listen/refusals.js";
 
 export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
@@ -143,8 +144,10 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
  * Refuses a method that there is not, and returns true. Node's reader of HTTP/1 refuses those itself; with HTTP/2 they
  * come as far as Fastify, which takes each for a fault of its own.
  */
-export function refuseMethod({ method = "" }: IncomingMessage, response: ServerResponse): boolean {
+export function refuseMethod(request: IncomingMessage, response: ServerResponse): boolean {
+  const { method = "" } = request;
   if (METHODS.includes(method) || method === "QUERY") return false;
+  noteRefusal(request);
   const error = httpErrorOf(501, "the request has a method that HTTP does not have");
   const headers = {
     "content-type": "application/json",
