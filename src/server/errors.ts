@@ -92,8 +92,8 @@ export function httpErrorOf(status: number, message: string): ConnectError {
 }
 
 /**
- * Ends a call of gRPC or gRPC-Web that does not reach Connect, and returns true; false for other requests. It has
- * HTTP 200 and no body, which would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among
+ * Ends a call of gRPC or gRPC-Web that does not reach Connect, and returns true; false for other requests. Its answer
+ * has HTTP 200 and no body, which would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among
  * the headers it would have to end the stream, and Node ends an answer by a frame of its own.
  */
 export function endWithGrpcError(
