@@ -131,10 +131,13 @@ export async function recall(words: readonly string[], given: Recalling): Promis
     throw new UsageError("--recency-weight is for --half-life, which is missing");
   }
   const recency = halfLife === undefined ? undefined : { halfLife, weight: recencyWeight ?? RECENCY_WEIGHT };
-  const hasNeighbors = around !== undefined || same !== undefined;
-  const neighbors = hasNeighbors ? { before: around, after: around, same } : undefined;
+  // The server would speak of the fields before and after, which are options of another meaning here.
+  if (same !== undefined && around === undefined) throw new UsageError("--around-same needs --around");
+  const neighbors = around === undefined ? undefined : { before: around, after: around, same };
   const queries = [...(words.length > 0 ? [words.join(" ")] : []), ...or];
-  // The server refuses none, and one beside an id.
+  if (queries.length === 0 && likeId === undefined)
+    throw new UsageError("say what to recall: a question, or --like with an id");
+  // The server refuses one beside an id.
   const question = queries.length > 1 ? { queries } : { query: queries[0] };
   const asked = { ...requestOf(others), ...question, likeId, mode, recency, neighbors };
   const answer = await connect(given).recall(asked);

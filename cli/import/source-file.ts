@@ -27,6 +27,13 @@ const [LF, CR] = [0x0a, 0x0d];
 export async function openSource(path: string): Promise<Source & { close(): Promise<void> }> {
   const name = path === "-" ? "the standard input" : path;
   const file = await opened(path, name);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(2), position: 0 });
+    refuseUtf16(buffer.subarray(0, bytesRead), name);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   let json: Promise<unknown> | undefined;
   return {
     lines: () => linesOf(file),
@@ -120,12 +127,22 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
  * @throws MemoryError `invalid_argument` if it is not UTF-8
  */
 export function decoded(bytes: Buffer, name: string): string {
+  refuseUtf16(bytes, name);
   if (!isUtf8(bytes)) {
     const at = firstBroken(bytes);
     const line = bytes.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
     throw unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
   }
   return new TextDecoder().decode(bytes);
+}
+
+/**
+ * Refuses what begins as UTF-16 or UTF-32, as Windows PowerShell writes what `>` takes: with a mark, or with ASCII, which has
+ * a zero in its first two bytes. Without the mark it would be UTF-8 with zeros between the letters.
+ */
+function refuseUtf16([a = 1, b = 1]: Uint8Array, name: string): void {
+  const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
+  if (isMarked || a === 0 || b === 0) throw unreadable(`${name} is UTF-16; save it as UTF-8`);
 }
 
 function unreadable(message: string, cause?: unknown): MemoryError {

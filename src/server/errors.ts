@@ -15,6 +15,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/go
 import { invalid, MemoryError } from "../errors.js";
 import type { Call } from "./call.js";
 import { grpcTypeOf } from "./content-type.js";
+import { noteRefusal } from "./listen/refusals.js";
 
 export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
@@ -91,8 +92,8 @@ export function httpErrorOf(status: number, message: string): ConnectError {
 }
 
 /**
- * Ends a call of gRPC or gRPC-Web that does not reach Connect, and returns true; false for other requests. It has
- * HTTP 200 and no body, which would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among
+ * Ends a call of gRPC or gRPC-Web that does not reach Connect, and returns true; false for other requests. Its answer
+ * has HTTP 200 and no body, which would be read as messages. gRPC's status is in trailers, as in Connect's own errors: among
  * the headers it would have to end the stream, and Node ends an answer by a frame of its own.
  */
 export function endWithGrpcError(
@@ -143,8 +144,10 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
  * Refuses a method that there is not, and returns true. Node's reader of HTTP/1 refuses those itself; with HTTP/2 they
  * come as far as Fastify, which takes each for a fault of its own.
  */
-export function refuseMethod({ method = "" }: IncomingMessage, response: ServerResponse): boolean {
+export function refuseMethod(request: IncomingMessage, response: ServerResponse): boolean {
+  const { method = "" } = request;
   if (METHODS.includes(method) || method === "QUERY") return false;
+  noteRefusal(request);
   const error = httpErrorOf(501, "the request has a method that HTTP does not have");
   const headers = {
     "content-type": "application/json",

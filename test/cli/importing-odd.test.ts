@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { formatOf, readAs } from "../../cli/import/formats.js";
 import type { Read } from "../../cli/import/imported.js";
-import { openSource } from "../../cli/import/source-file.js";
+import { decoded, openSource } from "../../cli/import/source-file.js";
 
 async function fileOf(content: string | Buffer): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "recalld-import-"));
@@ -234,16 +234,27 @@ it("refuses only the lines of JSON Lines that are not UTF-8, also where nobody n
   ]);
 });
 
-it("reads a file with a byte order mark, and refuses other encodings", async () => {
+it("reads a file with a byte order mark, and names UTF-16", async () => {
   const json = '{"ids":["a"],"documents":["Ana"],"metadatas":[null]}';
   expect(short(await readAll(undefined, `\ufeff${json}`))).toEqual(["Ana"]);
   expect(short(await readAll(undefined, `\ufeff${ENTITY}\r\n`))).toHaveLength(1);
-  const utf16 = Buffer.from(`\ufeff${json}`, "utf16le");
-  await expect(readAll(undefined, utf16)).rejects.toThrow(/is not UTF-8 at byte 0 .*; save it as UTF-8/);
-  await expect(readAll("chroma", utf16.swap16())).rejects.toThrow(/is not UTF-8 at byte 0/);
+  for (const text of [json, `\ufeff${json}`]) {
+    const utf16 = Buffer.from(text, "utf16le");
+    // A reader of lines would say that they are not its own.
+    for (const from of [undefined, "chroma", "jsonl"])
+      await expect(readAll(from, utf16)).rejects.toThrow(/is UTF-16; save it as UTF-8/);
+    await expect(readAll("jsonl", Buffer.from(utf16).swap16())).rejects.toThrow(/is UTF-16/);
+    expect(() => decoded(utf16, "a.txt")).toThrow("a.txt is UTF-16");
+  }
   const broken = Buffer.from(`\n${json}`);
   broken[30] = 0xff;
   await expect(readAll("chroma", broken)).rejects.toThrow(/not UTF-8 at byte 30 \(line 2\)/);
+});
+
+it("reads the lines around one that is too deep for the stack", async () => {
+  const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+  const lines = `{"text":"a"}\n{"text":"b","metadata":${deep}}\n{"text":"c","id":${deep}}\n{"text":"d"}`;
+  expect(short(await readAll("jsonl", lines))).toEqual(["a", "b", "c", "d"]);
 });
 
 it.each(["", "[]", "5", "{}", "x", '[{"a":1}]'])("%j is of no known format", async (text) => {

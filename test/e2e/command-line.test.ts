@@ -308,6 +308,8 @@ describe("recalld's own command line", () => {
     [["store", "x", "--ttl", "1y"], "90s, 1h or 7d"],
     [["recall", "x", "--filter", "[1]"], "--filter must be a JSON object"],
     [["recall", "x", "-k", "21"], "--top-k is 21"],
+    [["recall"], "a question, or --like with an id"],
+    [["recall", "x", "--around-same", "a"], "--around-same needs --around"],
     [["recall", "x", "--like", "mem_x"], "--like is given beside query"],
     [["update-metadata", "-m", "a=1"], "ID is missing, and so is filter"],
     [["forget"], "ids, --filter or --all"],

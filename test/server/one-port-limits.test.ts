@@ -4,6 +4,7 @@ import { type ClientHttp2Stream, constants, connect as http2Connect } from "node
 import { connect, Socket } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { refuseMethod } from "../../src/server/errors.js";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
@@ -431,6 +432,22 @@ describe("the limits of one port", () => {
     for (let asked = 0; asked < 90; asked++) expect(await ask2(other, "/")).toBe("no");
     other.destroy();
   }, 20_000);
+
+  it("a method that there is not counts as a refusal", async () => {
+    let spent = false;
+    const port = await serve({}, (request, response) => {
+      for (let refusal = 0; !spent && refusal < REFUSALS_RATE.burst; refusal++) noteRefusal(request);
+      spent = true;
+      if (!refuseMethod(request, response)) response.end();
+    });
+    const session = dial(port);
+    const ended = once(session, "goaway");
+    // Several, because some refusals were made up for meanwhile.
+    for (let asked = 0; asked < 20; asked++) {
+      session.request({ ":method": "FOO" }, { endStream: true }).on("error", () => {});
+    }
+    expect((await ended)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
 
   it("a proxy's connection stays, whatever its clients are refused", async () => {
     const port = await serve({ proxies: new TrustedProxies(["127.0.0.1"]) }, (request, response) => {

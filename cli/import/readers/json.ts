@@ -53,9 +53,13 @@ export function lostIn(value: unknown, path: Lost["path"] = []): Lost | undefine
   return undefined;
 }
 
-/** Writes a value as JSON, with the digits of each number as they were. */
-export function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => literalOf(inner) ?? inner);
+/** Writes a value as JSON, with the digits of each number as they were; undefined if it is too deep for the stack. */
+export function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, inner) => literalOf(inner) ?? inner);
+  } catch {
+    return undefined;
+  }
 }
 
 function literalAt(text: string, at: number, end: number): string {

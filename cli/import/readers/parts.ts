@@ -88,7 +88,9 @@ export function idTextOf(id: unknown): string | undefined {
 
 /** Makes an id of what the file knows, for what has none of its own. */
 export function madeId(parts: readonly unknown[]): string {
-  return createHash("sha256").update(jsonOf(parts)).digest("hex").slice(0, 32);
+  // What is too deep is refused as metadata: it must not end the import of all others.
+  const json = jsonOf(parts) ?? JSON.stringify(parts.filter((part) => typeof part === "string"));
+  return createHash("sha256").update(json).digest("hex").slice(0, 32);
 }
 
 /** A memory as a file describes it. */

@@ -69,7 +69,7 @@ export class Http2Sessions {
   readonly #sessions = new Map<Http2Session, OpenSession>();
   /** Those whose bytes Node reads as they come. The others wait for their turn. */
   readonly #read = new Set<Http2Session>();
-  /** One is read in each iteration of the event loop: all that were read would be paused again behind the first. */
+  /** One is read in each iteration of the event loop: the first takes its time, and all others would be paused again. */
   readonly #turns = new Turns(0);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Overhead();

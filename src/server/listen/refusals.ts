@@ -34,7 +34,7 @@ export function isEnding(connection: object): boolean {
 }
 
 /**
- * Counts a request that was refused with 401, 404 or 429. After many of an address, the connection is
+ * Counts a request that was refused, such as with 401, 404 or 429. After many of an address, the connection is
  * ended once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
  */
 export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atOnce = false } = {}): void {
