@@ -408,7 +408,7 @@ describe("the sweep", () => {
     });
     await expect(eraseForgotten(domain.ports)).rejects.toThrow("stuck");
     expect(await service.domain().size("b")).toBe(1);
-    expect(await secondaryIndexes.unerased(10)).toEqual([{ logId, sequence: 1 }]);
+    expect(await secondaryIndexes.unerased({ limit: 10 })).toEqual([{ logId, sequence: 1 }]);
     expect(await eraseForgotten(service.domain().ports)).toBe(1);
     expect(await problems()).toEqual([]);
   });

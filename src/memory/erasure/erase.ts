@@ -9,6 +9,7 @@ import type { Deleted } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
+import type { VersionAt } from "../ports/secondary-indexes.js";
 import { newOperationId } from "../requests/id.js";
 
 /** Memories of a dropped namespace erased at a time. */
@@ -33,12 +34,6 @@ export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<voi
   if (logId === undefined) await eraseCalls(ports, erasure);
   else if (!(await eraseAll(ports, { ...erasure, logId }))) return;
   await ports.erasures.remove({ id: erasure.id });
-}
-
-/** A version of a memory: the number of its entry in a log. */
-export interface VersionAt {
-  readonly logId: string;
-  readonly sequence: number;
 }
 
 /** Erases a version of a memory. Its tombstone is the record of that, by which any process may finish it. */

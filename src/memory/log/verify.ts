@@ -71,7 +71,7 @@ async function pendingErasures(
   { secondaryIndexes, erasures }: VerifyPorts,
   onLost: (id: string) => void = () => {},
 ): Promise<Pending[]> {
-  const pending: Pending[] = await secondaryIndexes.unerased(ERASURES_MAX);
+  const pending: Pending[] = await secondaryIndexes.unerased({ limit: ERASURES_MAX });
   for await (const each of allErasures(erasures)) {
     if ("lost" in each) onLost(each.id);
     else if (each.logId !== undefined) pending.push({ logId: each.logId });
