@@ -5,7 +5,7 @@ import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, LogErasure } from "../ports/erasures.js";
-import type { Deleted } from "../ports/log.js";
+import { type Deleted, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
@@ -68,13 +68,21 @@ export async function eraseEntry(
   }
 }
 
-/** Erases a whole log; returns false if it is too early for that. */
+/** Erases a whole log; returns whether it is done, and its record remains to be removed. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
-  const { scope, logId } = erasure;
-  const { log, names, modelVersions } = ports;
-  const end = (await log.last(logId))?.entry.op;
-  // A drop whose log never ended did not happen: only its record is removed.
-  if (end !== "drop" && end !== "moved") return true;
+  const { id, scope, logId } = erasure;
+  const { log, names, erasures, modelVersions } = ports;
+  const endOf = async () => {
+    const last = (await log.last(logId))?.entry;
+    return last && isEnd(last) ? last.op : undefined;
+  };
+  const end = await endOf();
+  if (end === undefined) {
+    // A drop whose log never ended did not happen. Its next try has the same record, and may end the log meanwhile.
+    await erasures.remove({ id });
+    if ((await endOf()) !== undefined) await erasures.findOrInsert(erasure);
+    return false;
+  }
   const living = await names.find(scope);
   // Until the name points to the copy, the original is the only complete log.
   if (end === "moved" && living === logId) return false;
