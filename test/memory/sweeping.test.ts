@@ -276,12 +276,12 @@ it("finishes erasures behind a thousand that fail and one that is damaged, and r
   expect(erasures.has("well")).toBe(false);
 });
 
-it("what was deleted is erased in the second sweep though ten thousand before it cannot be", async () => {
-  const left = [...Array.from({ length: 10_000 }, () => "stuck"), "well"].map((logId, i) => ({
-    logId,
+it("what was deleted is erased in the second sweep, many at a time, though ten thousand before it cannot be", async () => {
+  const left = Array.from({ length: 10_300 }, (_, i) => ({
+    logId: i < 10_000 ? "stuck" : "well",
     sequence: i + 1,
   }));
-  const erased: unknown[] = [];
+  const erased: (readonly number[])[] = [];
   const ports = fake({
     secondaryIndexes: {
       unerased: async ({ after, limit }: { after?: { sequence: number }; limit: number }) =>
@@ -293,11 +293,12 @@ it("what was deleted is erased in the second sweep though ten thousand before it
         if (logId === "stuck") throw new Error("EROFS: read-only file system");
       },
     },
-    log: { erase: async (request: unknown) => void erased.push(request) },
+    log: { erase: async ({ sequences }: { sequences: readonly number[] }) => void erased.push(sequences) },
   });
   const erase = erasingForgotten(ports);
   await expect(erase()).rejects.toThrow("EROFS");
-  expect(await erase()).toBe(1);
-  expect(erased).toEqual([{ logId: "well", sequences: [10_001] }]);
+  expect(await erase()).toBe(300);
+  expect(erased.flat()).toEqual(left.slice(10_000).map(({ sequence }) => sequence));
+  expect(erased).toHaveLength(2);
   await expect(erase()).rejects.toThrow("EROFS");
 });

@@ -12,8 +12,8 @@ import type { DomainPorts } from "../ports/ports.js";
 import type { VersionAt } from "../ports/secondary-indexes.js";
 import { newOperationId } from "../requests/id.js";
 
-/** Memories of a dropped namespace erased at a time. */
-const ERASE_MANY = 256;
+/** Memories erased at a time. */
+export const ERASE_MANY = 256;
 
 export interface ErasurePorts
   extends Pick<DomainPorts, "indexes" | "log" | "names" | "secondaryIndexes" | "erasures" | "clock"> {
@@ -48,23 +48,23 @@ export async function eraseVersion(
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.logId) === baseOf(logId)) replica.forget(sequence);
   });
-  await eraseEntry(ports, { logIds: [logId, buried], sequence });
+  await eraseEntries(ports, { logIds: [logId, buried], sequences: [sequence] });
 }
 
 /**
- * Erases an entry that all replicas forget, in this process's index files, and in its logs and their copies. The files come
- * first: once the log has erased it, nobody knows any more that they may hold it.
+ * Erases entries that all replicas forget, in this process's index files, and in their logs and the copies of these. The
+ * files come first: once the log has erased an entry, nobody knows any more that they may hold it.
  */
-export async function eraseEntry(
+export async function eraseEntries(
   { log, indexes, modelVersions }: Pick<ErasurePorts, "log" | "indexes" | "modelVersions">,
-  { logIds, sequence }: { logIds: readonly string[]; sequence: number },
+  { logIds, sequences }: { logIds: readonly string[]; sequences: readonly number[] },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model version may be unknown to this process.
   const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
-    await indexes.wipe(each, [sequence]);
-    await log.erase({ logId: each, sequences: [sequence] });
+    await indexes.wipe(each, sequences);
+    await log.erase({ logId: each, sequences });
   }
 }
 
@@ -88,13 +88,13 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   if (end === "moved" && living === logId) return false;
   const isOfLiving = living !== undefined && living !== logId && baseOf(living) === baseOf(logId);
   if (end === "moved" || isOfLiving) {
-    await eraseEntries(ports, logId);
+    await eraseLog(ports, logId);
     return true;
   }
   await release(ports, erasure);
   // Whoever copies it has found it by its name, so it is known by now for which models.
   await modelVersions.refresh();
-  await eraseEntries(ports, logId);
+  await eraseLog(ports, logId);
   for (const copy of modelVersions.pins.logsAcrossModels(logId)) {
     if (copy !== logId) await endCopy(ports, copy);
   }
@@ -124,10 +124,10 @@ export async function endCopy(
 ): Promise<void> {
   // The answer does not matter: another process may have ended the copy already.
   await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
-  await eraseEntries(ports, logId);
+  await eraseLog(ports, logId);
 }
 
-async function eraseEntries(
+async function eraseLog(
   { log, stopping }: Pick<ErasurePorts, "log" | "stopping">,
   logId: string,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { lostName, type Scope } from "../ports/names.js";
 import type { Expiring, VersionAt } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { type ErasurePorts, eraseEntry, eraseVersion, finish } from "./erase.js";
+import { ERASE_MANY, type ErasurePorts, eraseEntries, eraseVersion, finish } from "./erase.js";
 
 const NAMES_MAX = 100;
 
@@ -176,8 +176,15 @@ export async function eraseForgotten(
 
 async function eraseLeft(ports: ErasurePorts, left: readonly VersionAt[]): Promise<number> {
   const logs = new WorkInLogs(ports.stopping);
-  for (const { logId, sequence } of left) {
-    await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));
+  const all = new Map<string, number[]>();
+  for (const { logId } of left) all.set(logId, []);
+  for (const { logId, sequence } of left) all.get(logId)?.push(sequence);
+  // Many at a time: each overwriting in files that are not open reads them.
+  for (const [logId, numbers] of all) {
+    for (let at = 0; at < numbers.length; at += ERASE_MANY) {
+      const sequences = numbers.slice(at, at + ERASE_MANY);
+      await logs.run(logId, () => eraseEntries(ports, { logIds: [logId], sequences }));
+    }
   }
   logs.end();
   return left.length;
