@@ -308,7 +308,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update of several memories takes back what others have changed meanwhile",
-    seed: 1227,
+    seed: 2244,
     changes: [
       [
         "memory/operations/update-memories.ts",
