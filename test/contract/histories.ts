@@ -142,7 +142,7 @@ export function historiesContract(name: string, make: MakeDatabase): void {
       expect(expired.filter((each) => each.logId === logId)).toEqual(due);
       const forgotten = entries.map(forgottenBy).filter((sequence) => sequence !== undefined);
       const unerased = forgotten.filter((sequence) => all.at(sequence).op === "store");
-      const left = (await secondaryIndexes.unerased(9_999)).filter((each) => each.logId === logId);
+      const left = (await secondaryIndexes.unerased({ limit: 9_999 })).filter((each) => each.logId === logId);
       expect(new Set(left.map(({ sequence }) => sequence))).toEqual(new Set(unerased));
       for (const [target] of memories) {
         const by = all.numbers.filter((sequence) => {

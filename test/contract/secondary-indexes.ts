@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Appended, remainderOf, type Stored } from "../../src/memory/ports/log.js";
+import type { VersionAt } from "../../src/memory/ports/secondary-indexes.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, memories, nextOf } from "./samples.js";
 
@@ -168,7 +169,7 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       const tombstone = { op: "delete", opId: "op", target: 2 } as const;
       const logId = await write([first, second, nextOf(first, 1), tombstone]);
       const unerased = async () => {
-        const all = await secondaryIndexes().unerased(100);
+        const all = await secondaryIndexes().unerased({ limit: 100 });
         return all.filter((each) => each.logId === logId).map(({ sequence }) => sequence);
       };
       expect((await unerased()).sort()).toEqual([1, 2]);
@@ -178,12 +179,35 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       expect(await unerased()).toEqual([]);
     });
 
+    it("lists in turn what is not erased yet, of one log or of all", async () => {
+      const tombstones = [1, 2, 3].map((target) => ({ op: "delete", opId: `d${target}`, target }) as const);
+      const logIds = [
+        await write([...memories(3), ...tombstones]),
+        await write([...memories(3), ...tombstones, { op: "delete", opId: "again", target: 2 }]),
+      ];
+      const [logId = ""] = logIds;
+      const sequences = async (after?: VersionAt, limit = 9) =>
+        (await secondaryIndexes().unerased({ logId, after, limit })).map((each) => each.sequence);
+      expect(await sequences()).toEqual([1, 2, 3]);
+      expect(await sequences({ logId, sequence: 1 }, 1)).toEqual([2]);
+      expect(await sequences({ logId, sequence: 3 })).toEqual([]);
+      const seen: string[] = [];
+      for (let after: VersionAt | undefined; ; ) {
+        const some = await secondaryIndexes().unerased({ after, limit: 2 });
+        for (const each of some) if (logIds.includes(each.logId)) seen.push(`${each.logId} ${each.sequence}`);
+        after = some.at(-1);
+        if (some.length < 2) break;
+      }
+      const all = logIds.flatMap((each) => [1, 2, 3].map((sequence) => `${each} ${sequence}`));
+      expect([...new Set(seen)].sort()).toEqual(all.sort());
+    });
+
     it("leaves out replaced and deleted memories that were erased before, as in the copy of a log", async () => {
       const [first, second, third] = [aMemory(), aMemory(), aMemory()];
       const logId = await write([remainderOf(first), second, remainderOf(third)]);
       const tombstone = { op: "delete", opId: "op", target: 3 } as const;
       await log().append({ logId, from: 4, entries: [nextOf(first, 1), nextOf(second, 2), tombstone] });
-      const all = await secondaryIndexes().unerased(100);
+      const all = await secondaryIndexes().unerased({ limit: 100 });
       expect(all.filter((each) => each.logId === logId)).toEqual([{ logId, sequence: 2 }]);
     });
   });

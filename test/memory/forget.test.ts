@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { open as openLmdb } from "lmdb";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eraseForgotten, sweep, sweepingWork } from "../../src/memory/erasure/sweeping.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
@@ -383,6 +383,27 @@ describe("dropping a namespace", () => {
     },
   );
 
+  it("keeps its record though a sweep has just found that an earlier try did not happen", async () => {
+    const logId = await service.write("a", memories(3));
+    const { ports } = service.domain();
+    const erasure = { id: logId, scope: scopeOf("a"), logId, begunAtMs: clock.wallMs() - 61_000 };
+    await ports.erasures.findOrInsert(erasure);
+    // A drop of many memories, which leaves them to the sweep.
+    const remove = vi
+      .fn(ports.erasures.remove.bind(ports.erasures))
+      .mockImplementationOnce(async (request) => {
+        await service.write("a", [{ op: "drop", opId: "end" }]);
+        await ports.erasures.findOrInsert(erasure);
+        await ports.names.retire(scopeOf("a"), logId);
+        return ports.erasures.remove(request);
+      });
+    await sweep({ ...ports, erasures: withChanges(ports.erasures, { remove }) });
+    expect((await ports.erasures.list({ limit: 9 })).map(({ id }) => id)).toEqual([logId]);
+    await sweep(ports);
+    expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
+    expect(await problems()).toEqual([]);
+  });
+
   it("is seen by a call that meets its end before the name was taken off", async () => {
     await service.write("a", [...memories(3), { op: "drop", opId: "end" }]);
     const domain = service.domain();
@@ -408,7 +429,7 @@ describe("the sweep", () => {
     });
     await expect(eraseForgotten(domain.ports)).rejects.toThrow("stuck");
     expect(await service.domain().size("b")).toBe(1);
-    expect(await secondaryIndexes.unerased(10)).toEqual([{ logId, sequence: 1 }]);
+    expect(await secondaryIndexes.unerased({ limit: 10 })).toEqual([{ logId, sequence: 1 }]);
     expect(await eraseForgotten(service.domain().ports)).toBe(1);
     expect(await problems()).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   discardOrphans,
+  erasingForgotten,
   type LeftoverPorts,
   startSweeping,
   sweep,
@@ -273,4 +274,31 @@ it("finishes erasures behind a thousand that fail and one that is damaged, and r
   await expect(sweep(ports)).rejects.toThrow("the record of the erasure a is damaged");
   expect(erasures.size).toBe(1_201);
   expect(erasures.has("well")).toBe(false);
+});
+
+it("what was deleted is erased in the second sweep, many at a time, though ten thousand before it cannot be", async () => {
+  const left = Array.from({ length: 10_300 }, (_, i) => ({
+    logId: i < 10_000 ? "stuck" : "well",
+    sequence: i + 1,
+  }));
+  const erased: (readonly number[])[] = [];
+  const ports = fake({
+    secondaryIndexes: {
+      unerased: async ({ after, limit }: { after?: { sequence: number }; limit: number }) =>
+        left.slice(after?.sequence).slice(0, limit),
+    },
+    modelVersions: { pins: { logsAcrossModels: () => [] } },
+    indexes: {
+      wipe: async (logId: string) => {
+        if (logId === "stuck") throw new Error("EROFS: read-only file system");
+      },
+    },
+    log: { erase: async ({ sequences }: { sequences: readonly number[] }) => void erased.push(sequences) },
+  });
+  const erase = erasingForgotten(ports);
+  await expect(erase()).rejects.toThrow("EROFS");
+  expect(await erase()).toBe(300);
+  expect(erased.flat()).toEqual(left.slice(10_000).map(({ sequence }) => sequence));
+  expect(erased).toHaveLength(2);
+  await expect(erase()).rejects.toThrow("EROFS");
 });

@@ -162,7 +162,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "nobody erases the old version when a process dies after an update, or what it has deleted",
     seed: 225,
-    changes: [["memory/erasure/sweeping.ts", "eraseForgotten(ports)", "Promise.resolve(0)"]],
+    changes: [["memory/erasure/sweeping.ts", "erasingForgotten(ports),", "async () => 0,"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",

@@ -157,12 +157,13 @@ export function secondaryIndexesOf(db: Database, process: Client): SecondaryInde
         const from = due.findIndex((it) => it.logId === after?.logId && it.sequence === after.sequence) + 1;
         return due.slice(from, from + limit);
       }),
-    unerased: (limit) =>
-      db.request(process, () =>
-        sorted(db.logs)
-          .flatMap((each) => unerasedIn(...each))
-          .slice(0, limit),
-      ),
+    unerased: ({ logId, after, limit }) =>
+      db.request(process, () => {
+        const all = sorted(db.logs).flatMap((each) => unerasedIn(...each));
+        const asked = all.filter((it) => logId === undefined || it.logId === logId);
+        const from = asked.findIndex((it) => it.logId === after?.logId && it.sequence === after.sequence) + 1;
+        return asked.slice(from, from + limit);
+      }),
   };
 }
 

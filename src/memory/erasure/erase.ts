@@ -5,14 +5,15 @@ import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, LogErasure } from "../ports/erasures.js";
-import type { Deleted } from "../ports/log.js";
+import { type Deleted, isEnd } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
+import type { VersionAt } from "../ports/secondary-indexes.js";
 import { newOperationId } from "../requests/id.js";
 
-/** Memories of a dropped namespace erased at a time. */
-const ERASE_MANY = 256;
+/** Memories erased at a time. */
+export const ERASE_MANY = 256;
 
 export interface ErasurePorts
   extends Pick<DomainPorts, "indexes" | "log" | "names" | "secondaryIndexes" | "erasures" | "clock"> {
@@ -35,12 +36,6 @@ export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<voi
   await ports.erasures.remove({ id: erasure.id });
 }
 
-/** A version of a memory: the number of its entry in a log. */
-export interface VersionAt {
-  readonly logId: string;
-  readonly sequence: number;
-}
-
 /** Erases a version of a memory. Its tombstone is the record of that, by which any process may finish it. */
 export async function eraseVersion(
   ports: ErasurePorts,
@@ -53,45 +48,53 @@ export async function eraseVersion(
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.logId) === baseOf(logId)) replica.forget(sequence);
   });
-  await eraseEntry(ports, { logIds: [logId, buried], sequence });
+  await eraseEntries(ports, { logIds: [logId, buried], sequences: [sequence] });
 }
 
 /**
- * Erases an entry that all replicas forget, in this process's index files, and in its logs and their copies. The files come
- * first: once the log has erased it, nobody knows any more that they may hold it.
+ * Erases entries that all replicas forget, in this process's index files, and in their logs and the copies of these. The
+ * files come first: once the log has erased an entry, nobody knows any more that they may hold it.
  */
-export async function eraseEntry(
+export async function eraseEntries(
   { log, indexes, modelVersions }: Pick<ErasurePorts, "log" | "indexes" | "modelVersions">,
-  { logIds, sequence }: { logIds: readonly string[]; sequence: number },
+  { logIds, sequences }: { logIds: readonly string[]; sequences: readonly number[] },
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model version may be unknown to this process.
   const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
   for (const each of new Set([...logIds, ...family])) {
-    await indexes.wipe(each, [sequence]);
-    await log.erase({ logId: each, sequences: [sequence] });
+    await indexes.wipe(each, sequences);
+    await log.erase({ logId: each, sequences });
   }
 }
 
-/** Erases a whole log; returns false if it is too early for that. */
+/** Erases a whole log; returns whether it is done, and its record remains to be removed. */
 async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
-  const { scope, logId } = erasure;
-  const { log, names, modelVersions } = ports;
-  const end = (await log.last(logId))?.entry.op;
-  // A drop whose log never ended did not happen: only its record is removed.
-  if (end !== "drop" && end !== "moved") return true;
+  const { id, scope, logId } = erasure;
+  const { log, names, erasures, modelVersions } = ports;
+  const endOf = async () => {
+    const last = (await log.last(logId))?.entry;
+    return last && isEnd(last) ? last.op : undefined;
+  };
+  const end = await endOf();
+  if (end === undefined) {
+    // A drop whose log never ended did not happen. Its next try has the same record, and may end the log meanwhile.
+    await erasures.remove({ id });
+    if ((await endOf()) !== undefined) await erasures.findOrInsert(erasure);
+    return false;
+  }
   const living = await names.find(scope);
   // Until the name points to the copy, the original is the only complete log.
   if (end === "moved" && living === logId) return false;
   const isOfLiving = living !== undefined && living !== logId && baseOf(living) === baseOf(logId);
   if (end === "moved" || isOfLiving) {
-    await eraseEntries(ports, logId);
+    await eraseLog(ports, logId);
     return true;
   }
   await release(ports, erasure);
   // Whoever copies it has found it by its name, so it is known by now for which models.
   await modelVersions.refresh();
-  await eraseEntries(ports, logId);
+  await eraseLog(ports, logId);
   for (const copy of modelVersions.pins.logsAcrossModels(logId)) {
     if (copy !== logId) await endCopy(ports, copy);
   }
@@ -121,10 +124,10 @@ export async function endCopy(
 ): Promise<void> {
   // The answer does not matter: another process may have ended the copy already.
   await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
-  await eraseEntries(ports, logId);
+  await eraseLog(ports, logId);
 }
 
-async function eraseEntries(
+async function eraseLog(
   { log, stopping }: Pick<ErasurePorts, "log" | "stopping">,
   logId: string,
 ): Promise<void> {

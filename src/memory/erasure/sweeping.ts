@@ -1,13 +1,13 @@
 import { every } from "../../concurrency/every.js";
-import { isUnavailable, MemoryError, unavailable } from "../../errors.js";
+import { MemoryError, unavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError, type Replica } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
 import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
 import { lostName, type Scope } from "../ports/names.js";
-import type { Expiring } from "../ports/secondary-indexes.js";
+import type { Expiring, VersionAt } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { type ErasurePorts, eraseEntry, eraseVersion, finish } from "./erase.js";
+import { ERASE_MANY, type ErasurePorts, eraseEntries, eraseVersion, finish } from "./erase.js";
 
 const NAMES_MAX = 100;
 
@@ -44,7 +44,7 @@ export function sweepingWork(ports: LeftoverPorts): (() => Promise<number>)[] {
     removingLeftovers(ports),
     () => sweep(ports),
     () => discardOrphans(ports).then(() => 0),
-    () => eraseForgotten(ports),
+    erasingForgotten(ports),
     () => eraseExpired(ports),
   ];
   // Whatever is deleted in a database of its own is deleted by this process, which wipes its files then.
@@ -124,13 +124,9 @@ export async function discardOrphans({
   logs.end();
 }
 
-/** Logs in which work may be unavailable in one sweep before it is given up: the database may be away. */
-const UNAVAILABLE_LOGS_MAX = 8;
-
 /** Work in several logs, or for several accounts: a failure in one must not block the others. */
 class WorkInLogs {
   readonly #failures = new Map<string, unknown>();
-  #unavailable = 0;
 
   constructor(private readonly stopping: AbortSignal | undefined) {}
 
@@ -147,7 +143,6 @@ class WorkInLogs {
       return true;
     } catch (error) {
       this.#failures.set(id, error);
-      if (isUnavailable(error) && ++this.#unavailable === UNAVAILABLE_LOGS_MAX) throw error;
       return false;
     }
   }
@@ -158,13 +153,38 @@ class WorkInLogs {
   }
 }
 
-/** Erases what was replaced or deleted in a log, or in all, and whose erasure was interrupted; returns how much that was. */
-export async function eraseForgotten(ports: ErasurePorts, only?: string): Promise<number> {
-  const all = await ports.secondaryIndexes.unerased(ERASED_MAX);
-  const left = only === undefined ? all : all.filter(({ logId }) => logId === only);
+/**
+ * Returns what erases that which was replaced or deleted and whose erasure was interrupted, some at a time: what cannot be
+ * erased must not keep what is listed behind it from its turn.
+ */
+export function erasingForgotten(ports: ErasurePorts): () => Promise<number> {
+  let after: VersionAt | undefined;
+  return async () => {
+    const left = await ports.secondaryIndexes.unerased({ after, limit: ERASED_MAX });
+    after = left.length < ERASED_MAX ? undefined : left.at(-1);
+    return eraseLeft(ports, left);
+  };
+}
+
+/** Erases the same in one log, or in all, up to a number of memories; returns how many that were. */
+export async function eraseForgotten(
+  ports: ErasurePorts,
+  { logId, limit = ERASED_MAX }: { logId?: string; limit?: number } = {},
+): Promise<number> {
+  return eraseLeft(ports, await ports.secondaryIndexes.unerased({ logId, limit }));
+}
+
+async function eraseLeft(ports: ErasurePorts, left: readonly VersionAt[]): Promise<number> {
   const logs = new WorkInLogs(ports.stopping);
-  for (const { logId, sequence } of left) {
-    await logs.run(logId, () => eraseEntry(ports, { logIds: [logId], sequence }));
+  const all = new Map<string, number[]>();
+  for (const { logId } of left) all.set(logId, []);
+  for (const { logId, sequence } of left) all.get(logId)?.push(sequence);
+  // Many at a time: each overwriting in files that are not open reads them.
+  for (const [logId, numbers] of all) {
+    for (let at = 0; at < numbers.length; at += ERASE_MANY) {
+      const sequences = numbers.slice(at, at + ERASE_MANY);
+      await logs.run(logId, () => eraseEntries(ports, { logIds: [logId], sequences }));
+    }
   }
   logs.end();
   return left.length;
@@ -175,6 +195,9 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
   const logs = new WorkInLogs(ports.stopping);
+  // What has a tombstone is erased by that: another one in each sweep that fails would lengthen its log.
+  const left = await secondaryIndexes.unerased({ limit: ERASED_MAX });
+  const buried = new Set(left.map(({ logId, sequence }) => `${logId} ${sequence}`));
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
@@ -186,7 +209,7 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
     for (const each of some) {
       const scope = scopes.get(each.logId);
       // A log without a name is a copy, which is erased with its original, or has ended.
-      if (scope === undefined) continue;
+      if (scope === undefined || buried.has(`${each.logId} ${each.sequence}`)) continue;
       if (await logs.run(each.logId, () => eraseVersion(ports, scope, each))) erased++;
     }
     after = some.at(-1);

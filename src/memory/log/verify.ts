@@ -71,7 +71,7 @@ async function pendingErasures(
   { secondaryIndexes, erasures }: VerifyPorts,
   onLost: (id: string) => void = () => {},
 ): Promise<Pending[]> {
-  const pending: Pending[] = await secondaryIndexes.unerased(ERASURES_MAX);
+  const pending: Pending[] = await secondaryIndexes.unerased({ limit: ERASURES_MAX });
   for await (const each of allErasures(erasures)) {
     if ("lost" in each) onLost(each.id);
     else if (each.logId !== undefined) pending.push({ logId: each.logId });
@@ -112,24 +112,24 @@ class LogVerifier {
     for await (const entries of allEntries(ports.log, range)) for (const each of entries) this.#step(each);
     // Copies in other model versions are erased with the original.
     const isOfThis = (each: Pending) => baseOf(each.logId) === baseOf(logId);
-    const erasing = pending.filter(isOfThis);
-    const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
-    const isErasingAll = () => erasing.some((each) => each.sequence === undefined);
+    /** Numbers that are being erased; undefined stands for the whole log. */
+    const erasing = new Set(pending.filter(isOfThis).map(({ sequence }) => sequence));
     const left = new Map<number, string>();
     for (const target of this.#targets) {
-      if (this.#stored.has(target) && !isErasing(target)) left.set(target, "was deleted, but is not erased");
+      if (this.#stored.has(target) && !erasing.has(target))
+        left.set(target, "was deleted, but is not erased");
     }
     // Until the name points to the copy, a log that moves is the only complete one.
     const isMoving = this.#ended === "moved" && isNamed;
     if (isMoving) verified.unfinished++;
-    if (this.#ended !== undefined && !isMoving && !isErasingAll()) {
+    if (this.#ended !== undefined && !isMoving && !erasing.has(undefined)) {
       const how = this.#ended === "drop" ? "was dropped" : "has moved";
       for (const sequence of this.#stored) left.set(sequence, `${how}, but is not erased`);
     }
     if (left.size > 0) {
       // Over MongoDB, servers may have begun to erase it since: what is not pending now is erased by now.
-      erasing.push(...(await pendingErasures(ports)).filter(isOfThis));
-      const isPending = (sequence: number) => isErasing(sequence) || isErasingAll();
+      for (const each of (await pendingErasures(ports)).filter(isOfThis)) erasing.add(each.sequence);
+      const isPending = (sequence: number) => erasing.has(sequence) || erasing.has(undefined);
       for await (const some of fetchAll(ports.log, { logId, sequences: [...left.keys()], what: "head" }))
         for (const { sequence } of some)
           if (!isPending(sequence)) this.#complain(sequence, left.get(sequence) ?? "");
@@ -139,7 +139,7 @@ class LogVerifier {
       this.#complain(sequence, "the index files are of another log");
     }
     // Deletions after the files were written must have been made in them too.
-    const deleted = [...this.#targets].filter((target) => !isErasing(target));
+    const deleted = [...this.#targets].filter((target) => !erasing.has(target));
     for (const target of await ports.indexes.holds(logId, deleted)) {
       this.#complain(target, "was deleted, but an index file has it; using the namespace takes it out");
     }

@@ -53,7 +53,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   if (matching === undefined) return { deleted, more: false };
   const { logId, selection } = matching;
   // What an earlier call that broke off has begun: the filter does not find it any more.
-  await eraseForgotten(ports, logId);
+  await eraseForgotten(ports, { logId, limit: DELETED_MAX });
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
   const missed = new Set<number>();
   const left = await forgetAll(targets, async (sequences) => {

@@ -1,9 +1,10 @@
 import { unavailable } from "../../errors.js";
-import { eraseVersion, type VersionAt } from "../erasure/erase.js";
+import { eraseVersion } from "../erasure/erase.js";
 import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import { isEnd, type Projected } from "../ports/log.js";
 import type { Scope } from "../ports/names.js";
+import type { VersionAt } from "../ports/secondary-indexes.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { parseMemoryId } from "../requests/id.js";
 import { matches } from "../requests/matches.js";

@@ -1,6 +1,6 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
-import { eraseEntry } from "../erasure/erase.js";
+import { eraseEntries } from "../erasure/erase.js";
 import {
   type Attempt,
   deletedSince,
@@ -463,7 +463,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
         if (!present.has(memoryIdOf(existing))) throw deletedSince();
       }
       if (opId === id && replaces !== undefined)
-        await eraseEntry(this.ports, { logIds: [logId], sequence: replaces });
+        await eraseEntries(this.ports, { logIds: [logId], sequences: [replaces] });
       const stored = await item.answer(existing);
       this.#results.set(id, { stored });
       if (text === undefined || this.#free.has(id) || item.isPaid?.(stored) === false) return;

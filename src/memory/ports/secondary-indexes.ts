@@ -42,8 +42,12 @@ export interface SecondaryIndexes {
   /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
   expired(request: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
 
-  /** Lists memories of all logs that were replaced or deleted and are not erased yet. */
-  unerased(limit: number): Promise<{ logId: string; sequence: number }[]>;
+  /** Lists memories of one log, or of all, that were replaced or deleted and are not erased yet, after the given one. */
+  unerased(request: {
+    logId?: string | undefined;
+    after?: VersionAt | undefined;
+    limit: number;
+  }): Promise<VersionAt[]>;
 }
 
 /** An entry by which an earlier memory is no longer the present version of anything. */
@@ -62,8 +66,12 @@ export interface SupersedingOrExpiring extends Pick<Stored, "supersedes" | "expi
   readonly sequence: number;
 }
 
-export interface Expiring {
+/** A version of a memory: the number of its entry in a log. */
+export interface VersionAt {
   readonly logId: string;
   readonly sequence: number;
+}
+
+export interface Expiring extends VersionAt {
   readonly expiresAtMs: number;
 }

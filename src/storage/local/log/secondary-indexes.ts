@@ -6,6 +6,7 @@ import type {
   Replacement,
   SecondaryIndexes,
   SupersedingOrExpiring,
+  VersionAt,
 } from "../../../memory/ports/secondary-indexes.js";
 import { reading } from "../durably.js";
 import type { Entries, Key } from "./entries.js";
@@ -163,8 +164,10 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     });
   }
 
-  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
-    const keys = reading(() => [...this.#unerased.getKeys({ limit })]);
+  async unerased({ logId = "", after, limit }: Request<"unerased">): Promise<VersionAt[]> {
+    const start: Key = [after?.logId ?? logId, (after?.sequence ?? 0) + 1];
+    const end: { end?: Key } = logId === "" ? {} : { end: [logId, Number.MAX_SAFE_INTEGER] };
+    const keys = reading(() => [...this.#unerased.getKeys({ start, ...end, limit })]);
     return keys.map(([logId, sequence]) => ({ logId, sequence }));
   }
 

@@ -5,6 +5,7 @@ import type {
   Replacement,
   SecondaryIndexes,
   SupersedingOrExpiring,
+  VersionAt,
 } from "../../../memory/ports/secondary-indexes.js";
 import { withTimeout } from "../driver.js";
 import { idsFrom, numberId, parseNumberId, sequenceOf } from "../ids.js";
@@ -74,9 +75,10 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
     return found.map(({ _id, expiresAtMs }) => ({ ...parseNumberId(_id), expiresAtMs: Number(expiresAtMs) }));
   }
 
-  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
-    const filter = { unerased: { $exists: true } } as const;
-    const options = { limit, projection: { unerased: 1 } } as const;
+  async unerased({ logId, after, limit }: Request<"unerased">): Promise<VersionAt[]> {
+    const ofLog = logId === undefined ? {} : { _id: idsFrom(logId) };
+    const filter = { unerased: { $exists: true }, ...ofLog, ...(after && unerasedBehind(after)) } as const;
+    const options = { sort: { unerased: 1, _id: 1 }, limit, projection: { unerased: 1 } } as const;
     for (;;) {
       const found = await withTimeout(this.entries.find(filter, options).toArray());
       const forgotten = found.map(({ _id, unerased }) => {
@@ -128,5 +130,11 @@ function howOf({ replaces, target }: EntryRecord, followed: number): Replacement
 function behind({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
   return {
     $or: [{ expiresAtMs: { $gt: expiresAtMs } }, { expiresAtMs, _id: { $gt: numberId(logId, sequence) } }],
+  };
+}
+
+function unerasedBehind({ logId, sequence }: VersionAt): Filter<EntryRecord> {
+  return {
+    $or: [{ unerased: { $gt: sequence } }, { unerased: sequence, _id: { $gte: idsFrom(logId).$lt } }],
   };
 }
