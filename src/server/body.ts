@@ -222,7 +222,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
       stop();
       // The rest of the body is dropped after the answer, but the client may send another body before that.
       request.pause();
-      call.giveBack();
+      call.releaseBytes();
       reject(error);
     };
     const onData = (chunk: Buffer) => {

@@ -61,7 +61,7 @@ export class Calls {
    * that a message of MCP asks.
    */
   running = 0;
-  readonly close = lookEvery(LOOK_MS, () => this.#endLate());
+  readonly close = lookEvery(LOOK_MS, () => this.#timeOutLate());
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -149,7 +149,7 @@ export class Calls {
     const work = () => {
       const { message } = call;
       if (message !== undefined && "filter" in message && message.filter !== undefined)
-        call.holdTimes(FILTER_TIMES);
+        call.multiplyHeld(FILTER_TIMES);
       return serve(message as never, call) as Promise<Record<string, unknown>>;
     };
     const fields = await call.run(work, (late) => {
@@ -162,7 +162,7 @@ export class Calls {
   end(call: Call): void {
     if (!this.#running.delete(call)) return;
     if (call.isRpc && !call.streams) this.running -= 1;
-    call.stop();
+    call.clearTimer();
     const ms = performance.now() - call.startMs;
     // `ok`, or Connect's name of the error.
     const code = call.error === undefined ? "ok" : codeToString(wireErrorOf(call, call.error).code);
@@ -210,9 +210,9 @@ export class Calls {
     call.setHeader("ratelimit", now.join(", "));
   }
 
-  #endLate(): void {
+  #timeOutLate(): void {
     const now = performance.now();
-    for (const call of this.#running) if (now > call.deadlineMs) call.endLate();
+    for (const call of this.#running) if (now > call.deadlineMs) call.timeOut();
   }
 }
 
