@@ -110,7 +110,7 @@ export function mountRpcs(app: FastifyInstance, { calls, rpcs, ...options }: Rpc
       name,
       streams: handler.method.methodKind !== "unary",
       credential: isReported && name !== SIGN_UP ? "either" : undefined,
-      opening: (type) => {
+      optionsFor: (type) => {
         const protocol = protocolOf(type);
         // The portal speaks Connect; a browser's session is for no other protocol here.
         return { protocol, isReported, credential: protocol === "connect" ? "either" : "key" };
