@@ -20,7 +20,7 @@ import {
 import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
-import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
+import { type Messages, readMessage, readMessages, readQueryMessage } from "../body.js";
 import { type Call, type Protocol, TIMER_MS_MAX } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
@@ -64,7 +64,7 @@ const readInput: Interceptor = (next) => async (request) => {
   if (input === undefined) return next(request);
   if (request.stream)
     return next(Object.assign(request, { message: readStream(request.message, call, input) }));
-  const reading = call.request.method === "GET" ? readQueried(call, input) : readMessage(call, input);
+  const reading = call.request.method === "GET" ? readQueryMessage(call, input) : readMessage(call, input);
   const message = await reading.catch((error) => fail(call, error));
   return next(Object.assign(request, { message }));
 };
