@@ -1,4 +1,4 @@
-import { heldLogOf } from "../log/living-log.js";
+import { nonEmptyLogOf } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
@@ -104,7 +104,7 @@ async function listLog(
   ports: Ports,
   { scope, order, size, includeSuperseded, placeIn }: Listing,
 ): Promise<Listed | undefined> {
-  const held = await heldLogOf(ports, scope);
+  const held = await nonEmptyLogOf(ports, scope);
   if (held === undefined) return undefined;
   const { logId, last } = held;
   const [at] = placeIn(logId);
