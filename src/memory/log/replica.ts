@@ -220,7 +220,7 @@ export class Replica implements Searchable {
     const changes = this.index.changes + (includeSuperseded ? this.#superseded.changes : 0);
     return {
       indexes,
-      mean: () => mean.of(changes, () => this.#breakOnFailure(this.options.indexes.sample(indexes))),
+      mean: () => mean.meanAt(changes, () => this.#breakOnFailure(this.options.indexes.sample(indexes))),
     };
   }
 
