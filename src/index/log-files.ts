@@ -1,14 +1,14 @@
 import { unavailable } from "../errors.js";
 import type { IndexPart, Mark, RestoredIndex } from "../memory/ports/index.js";
 import {
-  base64Of,
+  decodeBits,
+  encodeBits,
   eraseOthers,
   type Filed,
-  type Found,
   findSegments,
   type Overwriting,
   type SegmentFile,
-  wordsOf,
+  type StoredSegment,
 } from "./segment-file.js";
 
 /** Time without a change after which manifests are written again, and the longest that they are out of date. */
@@ -45,14 +45,14 @@ export class LogFiles {
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
   onLost: (segment: Filed) => void = () => {};
   readonly #files = new Map<Filed, SegmentFile>();
-  readonly #restored: Found[] = [];
+  readonly #restored: StoredSegment[] = [];
   /** Memories that were removed from restored files since their manifests were written. */
   readonly #removedSince: number[] = [];
   /** Overwritings that have not ended. */
   readonly #overwritings = new Set<Promise<void>>();
   /** Files that hold a removed memory, and could be neither overwritten nor erased, and the segments that are lost with them. */
   readonly #unerased = new Map<SegmentFile, Filed | undefined>();
-  /** All work on files that is under way. */
+  /** Work on files that is under way, for `settled`. */
   readonly #work = new Set<Promise<unknown>>();
   #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
   #isClosed = false;
@@ -73,19 +73,19 @@ export class LogFiles {
   }
 
   /** Lists the segments that have a manifest, in the order of the log. */
-  async find(): Promise<Found[]> {
+  async find(): Promise<StoredSegment[]> {
     return this.folder === undefined ? [] : findSegments(this.folder, this.options.logId);
   }
 
-  /** Keeps the file of a restored segment. */
-  keep(segment: Filed, file: SegmentFile, found: Found): void {
+  /** Takes over the file of a restored segment. */
+  addRestored(segment: Filed, file: SegmentFile, found: StoredSegment): void {
     this.#files.set(segment, file);
     this.#restored.push(found);
     const { applied, end = applied, expiredMs, lived } = found.manifest;
     if (this.#restored.length === 1 || applied.sequence < this.applied.sequence) this.applied = applied;
     if (end.sequence > this.end.sequence) this.end = end;
     this.expiredMs = Math.max(this.expiredMs, expiredMs);
-    for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
+    for (const sequence of segment.removedSince(decodeBits(lived))) this.#removedSince.push(sequence);
   }
 
   /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
@@ -115,7 +115,7 @@ export class LogFiles {
         throw error;
       })
       .finally(() => this.erase(replaced));
-    return this.#during(writing).then(() => this.options.onWritten?.());
+    return this.#track(writing).then(() => this.options.onWritten?.());
   }
 
   /**
@@ -145,7 +145,7 @@ export class LogFiles {
       );
       this.#overwritings.add(overwriting);
     }
-    await this.#during(Promise.all([...retried, ...this.#overwritings]));
+    await this.#track(Promise.all([...retried, ...this.#overwritings]));
     if (overwritten.size > 0) this.#publishSoon();
   }
 
@@ -155,7 +155,7 @@ export class LogFiles {
       await this.#files.get(segment)?.erase();
       this.#files.delete(segment);
     });
-    await this.#during(Promise.all(erasing));
+    await this.#track(Promise.all(erasing));
   }
 
   /** Erases all, because they belong to another log. */
@@ -224,7 +224,7 @@ export class LogFiles {
     for (const [segment, file] of this.#files) {
       const lacking = this.applied.sequence - (file.applied ?? Number.NEGATIVE_INFINITY);
       if (lacking <= entriesMax || !file.isWritten) continue;
-      this.#during(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
+      this.#track(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
     }
   }
 
@@ -235,7 +235,7 @@ export class LogFiles {
   async #publish(segment: Filed, file: SegmentFile): Promise<void> {
     if (this.#files.get(segment) !== file) return;
     const { part, range, rows, graph } = segment;
-    const lived = base64Of(segment.arrays.live as Uint32Array);
+    const lived = encodeBits(segment.arrays.live as Uint32Array);
     const { logId } = this.options;
     const { applied, expiredMs } = this;
     const end = this.end.sequence > applied.sequence ? this.end : undefined;
@@ -251,7 +251,7 @@ export class LogFiles {
     }
   }
 
-  #during<T>(work: Promise<T>): Promise<T> {
+  #track<T>(work: Promise<T>): Promise<T> {
     const working = work.finally(() => this.#work.delete(working));
     this.#work.add(working);
     return working;

@@ -8,13 +8,7 @@ import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../m
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
-import {
-  type Found as FoundFile,
-  type GraphLayout,
-  graphPath,
-  newPath,
-  SegmentFile,
-} from "../segment-file.js";
+import { type GraphLayout, graphPath, newPath, SegmentFile, type StoredSegment } from "../segment-file.js";
 import type { Chunk, VectorRow } from "./chunk.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
@@ -152,7 +146,7 @@ export class UsearchIndex {
    * Fills the empty index from those of its files that are whole and follow each other; returns the number of the last
    * entry that they cover.
    */
-  async restore(all: readonly FoundFile[]): Promise<number> {
+  async restore(all: readonly StoredSegment[]): Promise<number> {
     const { dimensions, files } = this.options;
     for (const found of all) {
       const { after, upto, graph } = found.manifest;
@@ -162,7 +156,7 @@ export class UsearchIndex {
       const { arrays, file } = read;
       const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, this.options);
       this.#segments = [...this.#segments, segment];
-      files.keep(segment, file, found);
+      files.addRestored(segment, file, found);
     }
     return this.#upto;
   }
@@ -514,7 +508,7 @@ function slicesOf({ dimensions, keys, vectors, rows }: Chunk) {
 
 /** Reads the arrays of a segment; undefined if its files are damaged or missing. */
 export async function readWhole(
-  found: FoundFile,
+  found: StoredSegment,
   { clock, reader }: Pick<IndexOptions, "clock" | "reader">,
 ): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
   const read = await SegmentFile.read<SegmentArrays>(found, clock);
