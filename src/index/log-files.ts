@@ -91,10 +91,9 @@ export class LogFiles {
   /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
   async eraseOthers(): Promise<Omit<RestoredIndex, "upto">> {
     if (this.folder !== undefined) await eraseOthers(this.folder, this.#restored);
-    const marks = this.#restored.flatMap(({ manifest: { applied, end } }) => [
-      applied,
-      ...(end ? [end] : []),
-    ]);
+    const marks = this.#restored.flatMap(({ manifest: { applied, end } }) =>
+      end ? [applied, end] : applied,
+    );
     const { applied, expiredMs } = this;
     return { applied: applied.sequence, marks, removed: this.#removedSince, expiredMs };
   }

@@ -146,10 +146,8 @@ class SegmentIndexes implements Indexes {
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {
-    const parts = {
-      vectors: { upto: 0, rows: 0, removed: 0 },
-      words: { upto: 0, rows: 0, removed: 0 },
-    };
+    const none = { upto: 0, rows: 0, removed: 0 };
+    const parts = { vectors: { ...none }, words: { ...none } };
     for (const found of await this.#findSegments(logId)) {
       const removed = await removedIn(found);
       if (removed === undefined) continue;

@@ -47,13 +47,8 @@ export class Segment implements Filed {
   static of(range: Range, rows: readonly Row[]): Segment {
     const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
     const words = WordPart.of(rows.map((row) => row.words));
-    return new Segment(
-      range,
-      sequences,
-      Bits.all(rows.length),
-      words,
-      FieldPart.of(rows.map((row) => row.fields)),
-    );
+    const fields = FieldPart.of(rows.map((row) => row.fields));
+    return new Segment(range, sequences, Bits.all(rows.length), words, fields);
   }
 
   /**

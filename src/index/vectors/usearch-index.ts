@@ -208,14 +208,9 @@ export class UsearchIndex {
     if (limit === 0) return [];
     // Only a memory with several vectors can take the places of others.
     const isOneEach = this.isExact && vectors === this.size;
-    const wanted =
-      among === undefined
-        ? {
-            depthMax: Math.min(query.depthMax ?? vectors, vectors),
-            more: query.spare ?? (isOneEach ? 0 : undefined),
-          }
-        : { depthMax: vectors };
-    const { depthMax, more = limit * (HITS_PER_MEMORY - 1) } = wanted;
+    const depthMax = among === undefined ? Math.min(query.depthMax ?? vectors, vectors) : vectors;
+    let more = limit * (HITS_PER_MEMORY - 1);
+    if (among === undefined) more = query.spare ?? (isOneEach ? 0 : more);
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
     const copy = vector.slice();
     for (let depth = limit + more; ; depth *= 4) {

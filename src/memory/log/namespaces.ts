@@ -270,10 +270,8 @@ export class Namespaces {
   #discard(logId: string, closed?: Promise<void>): Promise<void> {
     const unused = Promise.all([this.#closing.get(logId), closed]);
     const erasing = unused.then(() => this.#options.indexes.discard(logId));
-    this.#delayOpening(
-      logId,
-      this.#run(() => erasing),
-    );
+    const erased = this.#run(() => erasing);
+    this.#delayOpening(logId, erased);
     return erasing;
   }
 

@@ -436,12 +436,8 @@ export class Replica implements Searchable {
       if (this.hasEnded) return;
       if (!this.#isRestored) await this.#restore();
       this.#checkBuilding();
-      const { entries, complete } = await this.options.log.read({
-        logId: this.logId,
-        from: this.applied + 1,
-        limit,
-        what: "all",
-      });
+      const range = { logId: this.logId, from: this.applied + 1, limit, what: "all" } as const;
+      const { entries, complete } = await this.options.log.read(range);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       if (!complete) await this.#noteEnd();
       // Reading many of them has held the main thread for some time already.

@@ -1,7 +1,14 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
-import { type EventOrder, type Happened, type Index, type Selection, shareOf } from "../ports/index.js";
+import {
+  type EventOrder,
+  type Happened,
+  type Index,
+  type Selection,
+  shareOf,
+  type WordHit,
+} from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import type { Replacement } from "../ports/secondary-indexes.js";
@@ -166,11 +173,8 @@ export class Search {
       const matches = found.matches.map(({ sequence }) => sequence);
       const match = async (sequences: readonly number[]) => {
         const hits = await guard(all.scoreWords(indexes, found.query, sequences));
-        return new Map(
-          hits.map(
-            (hit) => [hit.sequence, { share: shareOf(hit, found.query), matched: hit.words }] as const,
-          ),
-        );
+        const matchOf = (hit: WordHit) => ({ share: shareOf(hit, found.query), matched: hit.words });
+        return new Map(hits.map((hit) => [hit.sequence, matchOf(hit)]));
       };
       return { matches: matches.filter((sequence) => this.#isShown(sequence)), meanCosine, match };
     });

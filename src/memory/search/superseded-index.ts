@@ -112,10 +112,8 @@ export class SupersededIndex {
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
-      await index.add(
-        rows.map((each) => rowFor(index, each)),
-        mark,
-      );
+      const indexRows = rows.map((each) => rowFor(index, each));
+      await index.add(indexRows, mark);
       await clock.yield();
     }
     return { sequences, index };
