@@ -93,7 +93,7 @@ export class LogIndex implements Index {
     return { vectors: this.vectors.rowCounts, words };
   }
 
-  /** The segments of words and fields that a search looks at, once all that was asked for before it has been added. */
+  /** The segments of words and fields for a search, once all that was to be added before it has been. */
   async segments(): Promise<readonly Segment[]> {
     if (this.#additions > 0) await this.#adding;
     return this.#segments;

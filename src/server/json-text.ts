@@ -6,7 +6,7 @@ import { parseJson } from "../parse-json.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
-/** Characters that are looked at before other work may run. */
+/** Characters read before other work may run. */
 const SLICE_CHARS = 32_768;
 
 const [QUOTE, COMMA] = [0x22, 0x2c];

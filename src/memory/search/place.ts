@@ -13,8 +13,8 @@ import { type Pair, type Scored, score } from "./score.js";
 export const NEAR_CANDIDATES = 50;
 export const WORD_CANDIDATES = 50;
 /**
- * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as
- * they can be among the best.
+ * Nearest memories that are candidates when ages count. Where the search is exact, all others that can be among the best
+ * are candidates as well.
  */
 export const RECENCY_CANDIDATES = 200;
 

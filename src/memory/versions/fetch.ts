@@ -95,7 +95,7 @@ export async function findInNamespace<W extends "text" | "head">(
 
 /**
  * Looks for something in a namespace's log; undefined if there is no namespace. A log that moves to another model
- * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, the copy is looked at.
+ * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, it is looked up in the copy.
  */
 export async function lookInNamespace<T>(
   names: Pick<Names, "find">,
