@@ -62,7 +62,7 @@ export function memoryService(
   ports: StreamPorts,
   { ending, calls }: { ending: AbortSignal; calls: Pick<Calls, "spendOnWrite"> },
 ): Service<typeof MemoryService> {
-  /** What every write has of its call; the key is that by which it may be repeated. */
+  /** What every write takes from its call. */
   const writing = (call: Call) => {
     const key = call.headers["idempotency-key"];
     return {
@@ -115,7 +115,7 @@ export function memoryService(
       const { namespace, topK, neighbors, alsoIn, filter, minScore, minFit, includeSuperseded } = asked;
       const after = timeOf("after", asked.after);
       const before = timeOf("before", asked.before);
-      const only = [filter, after, before, minScore, minFit, asked.fields];
+      const laterFields = [filter, after, before, minScore, minFit, asked.fields];
       // Written out: in V8 of Node 20, each property behind a spread object takes 2 us.
       const request = {
         caller: call.caller,
@@ -146,8 +146,8 @@ export function memoryService(
       call.hold(expected);
       const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
       await hold(call, results.flatMap(stringsOf), expected);
-      // Callers that ask for nothing new are answered as before.
-      const isFull = includeSuperseded || only.some((each) => each !== undefined);
+      // Fields of later releases are only sent to callers that use a request field of those.
+      const isFull = includeSuperseded || laterFields.some((each) => each !== undefined);
       return {
         results: results.map((each) => foundOf(each, { fields, isFull })),
         namespace,
