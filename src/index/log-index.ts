@@ -1,5 +1,5 @@
 import type { Clock } from "../concurrency/clock.js";
-import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
+import { runToEnd, TimeSlice } from "../concurrency/time-slices.js";
 import type { Gap, Index, IndexPart, IndexRow, Mark, RestoredIndex } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import { type Row, readRow, Segment } from "./segment.js";
@@ -263,7 +263,7 @@ export class LogIndex implements Index {
     const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
     const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
     if (merged.length < 2) return;
-    this.#replace(merged, toEnd(Segment.merged(merged)));
+    this.#replace(merged, runToEnd(Segment.merged(merged)));
   }
 
   /** True if segments are still to be filled in between others: nothing may be merged across them. */

@@ -24,8 +24,8 @@ import { LogFiles, type LogFilesOptions } from "./log-files.js";
 import { LogIndex, type LogIndexOptions } from "./log-index.js";
 import { Segment } from "./segment.js";
 import {
+  type AnySegment,
   eraseOthers,
-  type Filed,
   findSegments,
   ifMissing,
   namesIn,
@@ -251,7 +251,7 @@ class SegmentIndexes implements Indexes {
   /** Reads a segment of a log that is not open; undefined if its file is damaged. */
   async #read(
     found: StoredSegment,
-  ): Promise<(Pick<Filed, "remove"> & { readonly file: SegmentFile }) | undefined> {
+  ): Promise<(Pick<AnySegment, "remove"> & { readonly file: SegmentFile }) | undefined> {
     const read = await SegmentFile.read(found, this.options.clock);
     if (read === undefined) return undefined;
     const { arrays, file } = read;
@@ -259,7 +259,7 @@ class SegmentIndexes implements Indexes {
       const segment = Segment.from(found.manifest, arrays);
       return { file, remove: segment.remove.bind(segment) };
     }
-    const remove: Filed["remove"] = (sequence, overwriting) =>
+    const remove: AnySegment["remove"] = (sequence, overwriting) =>
       removeFrom(arrays as SegmentArrays, sequence, overwriting).length > 0;
     return { file, remove };
   }

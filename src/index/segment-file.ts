@@ -30,8 +30,8 @@ export interface Range {
   readonly upto: number;
 }
 
-/** A segment that may have a file. */
-export interface Filed {
+/** A segment of either part of an index, as its file needs it. */
+export interface AnySegment {
   readonly part: IndexPart;
   readonly range: Range;
   /** All that it holds; `live` are the bits of the rows that were not removed. */
@@ -161,7 +161,7 @@ export class SegmentFile {
   }
 
   /** The file that a segment will have at a path. */
-  static of({ arrays, graph }: Filed, path: string): SegmentFile {
+  static of({ arrays, graph }: AnySegment, path: string): SegmentFile {
     return new SegmentFile(path, arrays, graph);
   }
 

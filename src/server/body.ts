@@ -364,13 +364,7 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
       const [number, wireType] = reader.tag();
       const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
       if (list !== undefined) {
-        const element = reader.bytes();
-        if (element.length > ELEMENT_SIZE_MAX) throw elementTooLarge(list.field.name);
-        list.elements.push(
-          element.length < LONG_BYTES
-            ? fromBinary(list.field.message, element, BINARY_OPTIONS)
-            : await readLongBinary(list.field.message, element),
-        );
+        list.elements.push(await readElement(list.field, reader.bytes()));
         if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
         await timeSlice.endIfOver();
       } else {
@@ -389,6 +383,13 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
   } catch (error) {
     throw error instanceof MemoryError ? error : notWellFormed(message);
   }
+}
+
+function readElement({ name, message }: MessageList, bytes: Uint8Array): Promise<Message> | Message {
+  if (bytes.length > ELEMENT_SIZE_MAX) throw elementTooLarge(name);
+  return bytes.length < LONG_BYTES
+    ? fromBinary(message, bytes, BINARY_OPTIONS)
+    : readLongBinary(message, bytes);
 }
 
 /** Unknown fields are dropped: nothing reads them, and millions of them would take much memory. */

@@ -15,13 +15,13 @@ import {
   TimestampSchema,
   timestampFromMs,
 } from "@bufbuild/protobuf/wkt";
-import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
+import { inTimeSlices, runToEnd } from "../concurrency/time-slices.js";
 import { invalid, shown } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { LONG_BYTES, reading, textOf } from "./json-text.js";
+import { LONG_BYTES, parseInSteps, textOf } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -67,16 +67,16 @@ export function readJson(
   bytes: Uint8Array,
   resource?: Resource,
 ): Promise<Message> | Message {
-  const work = parsingJson(message, bytes, resource);
-  return bytes.length < LONG_BYTES ? toEnd(work) : inTimeSlices(work);
+  const work = parseJsonInSteps(message, bytes, resource);
+  return bytes.length < LONG_BYTES ? runToEnd(work) : inTimeSlices(work);
 }
 
-function* parsingJson(
+function* parseJsonInSteps(
   message: DescMessage,
   bytes: Uint8Array,
   resource?: Resource,
 ): Generator<void, Message> {
-  const { value, loss } = yield* reading(textOf(bytes));
+  const { value, loss } = yield* parseInSteps(textOf(bytes));
   yield;
   const fields = yield* parseFields(message, value);
   if (loss !== undefined) throw loss;
@@ -94,7 +94,7 @@ function* parsingJson(
 
 /** Decodes a tool's arguments, of which its schema tells a model. @throws MemoryError `invalid_argument`. */
 export function readArguments(message: DescMessage, value: unknown): Message {
-  return create(message, toEnd(parseFields(message, value, "", [])));
+  return create(message, runToEnd(parseFields(message, value, "", [])));
 }
 
 /** Finds a field by its name in the contract, or by that of Protobuf's JSON. */
@@ -185,7 +185,7 @@ function parseMessage(message: DescMessage, value: unknown, name: string): unkno
     if (parsed === undefined) throw invalid(name, `is not ${form}`);
     return parsed;
   }
-  if (message.file.proto.package === "recalld.v1") return toEnd(parseFields(message, value, name));
+  if (message.file.proto.package === "recalld.v1") return runToEnd(parseFields(message, value, name));
   if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
   // A Struct is what its JSON is.
   return message.typeName === StructSchema.typeName ? value : fromJson(message, value as JsonObject);

@@ -19,7 +19,7 @@ import {
 } from "@connectrpc/connect/protocol";
 import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
+import { inTimeSlices, runToEnd } from "../../concurrency/time-slices.js";
 import { type Messages, readMessage, readMessages, readQueryMessage } from "../body.js";
 import { type Call, type Protocol, TIMER_MS_MAX } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
@@ -158,7 +158,7 @@ function implementation(rpc: Rpc, calls: Calls): MethodImpl<DescMethod> {
     call.message = request;
     try {
       for await (const fields of rpc.serve(request as never, call) as AsyncIterable<Record<string, unknown>>)
-        yield isBinary(context) ? toEnd(withStoredStructs(output, create(output, fields))) : fields;
+        yield isBinary(context) ? runToEnd(withStoredStructs(output, create(output, fields))) : fields;
     } catch (error) {
       fail(call, error);
     }
