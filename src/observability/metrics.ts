@@ -28,7 +28,7 @@ export const CHARGE_OUTCOMES = [
 export type ChargeOutcome = (typeof CHARGE_OUTCOMES)[number];
 
 /** Outcomes of requests to an embedding server, as src/embedding/remote/request.ts defines them. */
-export const EMBED_SERVER_OUTCOMES = ["ok", "lost", "limited", "refused", "unusable"] as const;
+const EMBED_SERVER_OUTCOMES = ["ok", "lost", "limited", "refused", "unusable"] as const;
 
 /** Parts of the service that continue after a failure, and log it as a warning. */
 export const PARTS = [

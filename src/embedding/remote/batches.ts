@@ -5,7 +5,7 @@ import type { EmbedInput } from "../../memory/ports/embedder.js";
 import { type Answer, type EmbeddingServer, type RequestFailedError, requestVectors } from "./request.js";
 
 /** Requests that run at once, and what one of them holds at most: servers such as TEI take 32 texts. */
-export const REQUESTS_MAX = 8;
+const REQUESTS_MAX = 8;
 export const BATCH_MAX = { texts: 32, tokens: 8_192, bytes: 262_144 } as const;
 /** Time for an answer; a server may load the model first. */
 const ANSWER_TIMEOUT_MS = 20_000;

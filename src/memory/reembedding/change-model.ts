@@ -141,7 +141,7 @@ export function linesOf(status: ModelStatus): string[] {
 }
 
 /** Formats the progress of a change in one line. */
-export function progressOf({ pinned, models, copied, left }: ModelStatus): string {
+function progressOf({ pinned, models, copied, left }: ModelStatus): string {
   let [namespaces, entries, done] = [0, 0, copied];
   for (const held of models) {
     namespaces += held.namespaces;

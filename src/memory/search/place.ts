@@ -326,7 +326,7 @@ export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventA
 }
 
 /** Bounds of what the age of a memory adds, if ages count: one value if it is known when it happened. */
-export function recencyBounds(recency: Recency | undefined, eventAtMs: number | undefined) {
+function recencyBounds(recency: Recency | undefined, eventAtMs: number | undefined) {
   if (recency === undefined) return NOTHING;
   if (eventAtMs === undefined) return { lowest: 0, highest: recency.weight };
   const value = recencyOf(recency, eventAtMs);
