@@ -26,7 +26,7 @@ import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js"
 import { type Shown, shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
-import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
+import { excluding, findLike, parseQuestion, type QuestionFields } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
@@ -147,7 +147,7 @@ function parse(ports: Ports, request: RecallRequest) {
   const fields = parseFields(request.fields);
   const neighbors = parseNeighbors(request.neighbors);
   const given = narrowed(parseFilter(request.filter)?.condition, request);
-  const condition = likeId === undefined ? given : without(given, likeId);
+  const condition = likeId === undefined ? given : excluding(given, likeId);
   /** True if memories of the namespaces may be left out of the answer. */
   const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
   const question = { texts, isList, likeId, scopes, condition, isNarrowed, mode, recency, includeSuperseded };

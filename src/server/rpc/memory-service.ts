@@ -46,9 +46,9 @@ import {
 } from "./fields.js";
 import type { Service } from "./service.js";
 
-/** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
+/** Bytes of memory for each character of a text: it is held as text, in a message, and as JSON. */
 const COPIES = 4;
-/** Weight above which only one answer is written out at a time. */
+/** Bytes above which an answer is written out in an iteration of the event loop of its own. */
 const LONG_BYTES = 262_144;
 /** Bytes that an answer with texts is taken to have before it is made, and those of a whole page of them. */
 const ANSWER_BYTES = 32_768;
@@ -230,7 +230,7 @@ function eventOf({ position, event }: WatchEvent): MessageInitShape<typeof Watch
   }
 }
 
-/** Counts the texts of an answer, until it was taken, in place of the bytes that the call has held for them. */
+/** Holds the bytes of an answer's texts until it was taken, in place of those that were expected. */
 async function hold(call: Call, texts: readonly string[], expected = 0): Promise<void> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0) * COPIES;
   call.adjust(bytes - expected);
