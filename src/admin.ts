@@ -131,10 +131,11 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
     refuse("say either MODEL, --status or --abandon");
   }
   const adminClient = await openAdminClient(config, { creates: false });
-  const look = async () => (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelStatus;
+  const readStatus = async () =>
+    (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelStatus;
   const progress = new ProgressLine(process.stderr);
   try {
-    const before = await look();
+    const before = await readStatus();
     if (status === true) return { lines: linesOf(before), json: before };
     if (before.pinned === undefined) refuse("the database holds nothing yet: MODEL chooses its first model");
     const request =
@@ -142,7 +143,7 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
         ? { operation: "reembed abandon", given: {} }
         : { operation: "reembed pin", given: { model: await identityOf(config, String(model)) } };
     const { modelVersion } = (await adminClient.ask(request)) as { modelVersion: ModelVersion };
-    const after = await follow(look, { modelVersion, show: (line) => progress.show(line) });
+    const after = await follow(readStatus, { modelVersion, show: (line) => progress.show(line) });
     progress.end();
     const changed = after.pinned?.modelVersion === modelVersion;
     return {

@@ -5,7 +5,7 @@ import { type OperatorPorts, operate } from "./admin/operations.js";
 import { audited, type Closers, type Context, closeAll, warn } from "./compose/context.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, openModelVersions, openMoving } from "./compose/models.js";
+import { describeNewest, openModelVersions, startReembedding } from "./compose/models.js";
 import { startServers } from "./compose/servers.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import type { Config } from "./config/config.js";
@@ -60,7 +60,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     };
     return { ...started, close };
   } catch (error) {
-    // The operator needs the reason of the failed start, not that of a part that fails to close after it.
+    // The operator needs the reason for which the start failed, not a failure to close afterwards.
     await closeAll(closers).catch(() => {});
     throw error;
   }
@@ -69,7 +69,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 async function start(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers, stopping } = options;
   const { tlsCert: certFile, tlsKey: keyFile } = config;
-  // Before all else, so that a mistake in it is found at once.
+  // First, so that a mistake in the certificate shows at once.
   const tls = certFile && keyFile ? await openTls({ certFile, keyFile }, logger) : undefined;
   const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry({
@@ -94,7 +94,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
   const { modelVersions, first } = await openModelVersions(context, { systemRecords, running, stopping });
   const counting = openCounting(context, storage);
   const memory = openMemory(context, { ...counting, storage, modelVersions });
-  openMoving(context, memory);
+  startReembedding(context, memory);
   const accountPorts = {
     ...counting,
     signUp: config.signup,
@@ -123,8 +123,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     droppedLines: options.droppedLines,
     fetchDocument: options.fetchDocument,
   });
-  const { shutdown, address: own, metricsAddress } = servers;
-  address = own;
+  address = servers.address;
   calls = servers.calls;
   await warm({
     names: storage.names,
@@ -134,6 +133,7 @@ async function start(config: Config, options: ServiceOptions & { closers: Closer
     onTrouble: warn(context)("index", "no namespace is opened ahead"),
   });
   if (!stopping.aborted) readiness.start();
+  const { shutdown, metricsAddress } = servers;
   const { model, convention } = first;
-  return { address: own, metricsAddress, model, convention, shutdown };
+  return { address: servers.address, metricsAddress, model, convention, shutdown };
 }

@@ -115,7 +115,7 @@ export function withoutKeys(text: string): string {
 
 /** Shortens a key or a path to what an error may repeat, all printable. */
 export function shown(name: string): string {
-  // Only what can be shown is looked at: a name may have a megabyte, each character of which would be replaced.
+  // Cut first: a name may have a megabyte, each character of which would be replaced.
   const some = withoutKeys(name.slice(0, 1_024)).replace(/[^\p{L}\p{N}_.$…-]/gu, "?");
   return some.slice(0, 64) || "?";
 }

@@ -2,14 +2,14 @@
 import { resolve } from "node:path";
 import { openService, type Service } from "./compose.js";
 import { type Config, linesOnFailure, loadConfig } from "./config/config.js";
-import { remarkable } from "./embedding/models/find-convention.js";
+import { unusualLines } from "./embedding/models/find-convention.js";
 import { flushLog, openLog } from "./server/logging.js";
 import { VERSION } from "./version.js";
 
-/** Time from ^C to the end of taking calls, for those that are on their way. No balancer has to notice. */
+/** Time after ^C in which calls are still accepted: shorter than after SIGTERM, which load balancers must notice. */
 const INTERRUPT_NOTICE_MS = 500;
 
-/** Time in which a second signal counts as the first: a terminal and npm both send ^C. */
+/** Time in which a second signal counts as the same one: a terminal and npm both send ^C. */
 const SAME_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -18,27 +18,27 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   const force = new AbortController();
   const opening = openService(config, { logger, droppedLines, stopping: stopping.signal });
-  let firstMs = 0;
+  let firstSignalMs = 0;
   const stop = (noticeMs: number) => {
     if (stopping.signal.aborted) {
-      if (performance.now() - firstMs > SAME_SIGNAL_MS) force.abort();
+      if (performance.now() - firstSignalMs > SAME_SIGNAL_MS) force.abort();
       return;
     }
-    firstMs = performance.now();
+    firstSignalMs = performance.now();
     stopping.abort();
     const close = (service: Service) =>
       service
         .close({ noticeMs, force: force.signal })
         .then(() => exit(0))
         .catch(fail);
-    // A start that fails is handled below.
+    // The failure of a start is handled below.
     opening.then(close, () => {});
   };
-  // Set first, and for every repeat: process 1 of a container has no default that would end it.
+  // Before the start has ended, and not only once: for process 1 of a container, a signal has no default effect.
   process.on("SIGTERM", () => stop(config.drainNoticeMs));
   process.on("SIGINT", () => stop(Math.min(config.drainNoticeMs, INTERRUPT_NOTICE_MS)));
   const service = await opening.catch((error) => {
-    // A start that a signal has ended has closed what it had opened.
+    // A signal has ended the start, which has closed what it had opened.
     if (error === stopping.signal.reason) return exit(0);
     throw error;
   });
@@ -55,7 +55,7 @@ function banner({ mongodbUri, dataDir, model, signup }: Config, service: Service
     `  address   ${service.address}  (HTTP/JSON, Connect, gRPC and gRPC-Web)`,
     `  database  ${database}`,
     `  model     ${model}, ${dimensions} dimensions, revision ${revision.slice(0, 12)}`,
-    ...remarkable(service.convention).map((line) => `  reads     ${line}`),
+    ...unusualLines(service.convention).map((line) => `  reads     ${line}`),
     `  portal    ${service.address}/`,
     ...(service.metricsAddress === undefined ? [] : [`  metrics   ${service.metricsAddress}`]),
     `  sign up   ${signup === "open" ? `in the portal, or ${byCurl}` : "closed; recalld-admin accounts create"}`,

@@ -124,7 +124,7 @@ describe("deploy/grafana/recalld.json", () => {
     expect(without.map(({ title }) => title)).toEqual([]);
   });
 
-  test("its variables and annotations", () => {
+  test("asks in its variables and annotations for what there is", () => {
     const queries = dashboard.templating.list.map(({ query }) => JSON.stringify(query)).join();
     expect(missingFrom(queries.replaceAll('\\"', '"'))).toEqual([]);
     for (const { expr } of dashboard.annotations.list) expect(missingFrom(expr)).toEqual([]);

@@ -133,7 +133,5 @@ function refuseContradictions({
 }
 
 export function tooManyKeys(): MemoryError {
-  return failedPrecondition(`the account has ${KEYS_MAX} keys; revoke one first`, {
-    reason: "KEYS_LIMIT",
-  });
+  return failedPrecondition(`the account has ${KEYS_MAX} keys; revoke one first`, { reason: "KEYS_LIMIT" });
 }

@@ -43,7 +43,7 @@ export async function signUp(
 }
 
 /** Accepts an empty string, or the form name@host. No mail is ever sent there, so that is enough. */
-export function parseEmail(value: string): string {
+function parseEmail(value: string): string {
   checkString("email", value, EMAIL_BYTES_MAX);
   if (value !== "" && !/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(value)) {
     throw invalid("email", "is not of the form name@host");

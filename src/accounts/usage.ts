@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type BackgroundOptions, every, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
-import { LOOK_MS, lookingAtAccounts } from "./late-records.js";
+import { VISIT_MS, visitingAccounts } from "./late-records.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;
@@ -111,7 +111,7 @@ export function openUsageCounter(
     if (await options.accounts.isClosed(accountId)) await usage.remove(accountId);
   };
   const { onTrouble } = options;
-  const endLooking = every(lookingAtAccounts(usage, removeIfClosed), { everyMs: LOOK_MS, onTrouble });
+  const endVisits = every(visitingAccounts(usage, removeIfClosed), { everyMs: VISIT_MS, onTrouble });
   const background = inBackground(writeAll, options);
   return {
     /** Counts a call that succeeded, with the tokens of its text or query. */
@@ -133,7 +133,7 @@ export function openUsageCounter(
       await usage.remove(accountId);
     },
     close: async () => {
-      await endLooking();
+      await endVisits();
       await background.close();
     },
   };

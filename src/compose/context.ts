@@ -40,7 +40,7 @@ export function warn({ logger, telemetry }: Pick<Context, "logger" | "telemetry"
   };
 }
 
-/** Serves the operator, and logs each request and each failure's cause, which the operator is not told. */
+/** Answers an operator's requests, and logs each, and causes of failures that the answer leaves out. */
 export function audited(logger: FastifyBaseLogger, answer: Answering): Answering {
   return async (request) => {
     const { operation } = request;

@@ -56,7 +56,7 @@ export async function openModelVersions(
   const first = await openModel({
     model: modelFor(config.model, models),
     revision: models.at(-1)?.model.revision,
-    // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
+    // For the first model alone: to load one on the main thread holds it for up to a tenth of a second.
     isAlone: () => running() <= 1,
     signal: stopping,
   });
@@ -69,7 +69,7 @@ export async function openModelVersions(
     systemRecords,
     clock: systemClock,
     openModel: ({ id, revision, pooling = "mean", passagePrefix = "" }) => {
-      // Settings that are not about this model say nothing of it, but the database does.
+      // For a model that is not the one in the settings, the database says how it is read.
       const settings = { pooling: pooling as Pooling, passagePrefix };
       return openModel({ model: id, revision, ...(id !== config.model && { settings }) });
     },
@@ -90,7 +90,7 @@ export function watchServers(
 ) {
   const away = new Set<string>();
   const show = () => {
-    // Set at each look, even without a change: another model may have been pinned in between.
+    // Set even without a change of the server: another model may have been pinned in between.
     readiness.setAway("embedding server", away.has(present()));
     telemetry.metrics?.embedServerAvailable.set(away.size > 0 ? 0 : 1);
   };
@@ -105,7 +105,7 @@ export function watchServers(
       if (failure === undefined) logger.info({ model }, "the embedding server is back");
       else logger.error({ model, err: failure }, "the embedding server is away");
     },
-    /** Forgets the server of a model that was closed: nobody looks whether it is back. */
+    /** Forgets the server of a model that was closed: nothing probes any more whether it is back. */
     forget: (model: string) => {
       if (away.delete(model)) show();
     },
@@ -117,7 +117,7 @@ export function describeNewest(modelVersions: ModelVersions) {
   return model && describeModel(model.id);
 }
 
-/** Counts what waits for a thread of one model: during a change of the model, of the one with more. */
+/** Texts that wait for a thread of a model: while the model is changed, of the one with more. */
 export function longest(models: Context["models"]): Waiting {
   const waiting = [...models].map((model) => model.waiting());
   return {
@@ -127,7 +127,7 @@ export function longest(models: Context["models"]): Waiting {
 }
 
 /** Follows the model that the database is pinned to, and moves its namespaces there. */
-export function openMoving(context: Context, memory: StreamPorts): void {
+export function startReembedding(context: Context, memory: StreamPorts): void {
   const { logger, closers } = context;
   const moving = new Moving({
     ...memory,

@@ -66,11 +66,7 @@ export function openIndexFiles(
     onTrouble(error: unknown): void;
   },
 ): { indexes: Indexes; closeThreads: () => Promise<void> } {
-  const vectors = openUsearch({
-    ...options,
-    clock: systemClock,
-    memoryBytesMax: indexMemoryBytesMax,
-  });
+  const vectors = openUsearch({ ...options, clock: systemClock, memoryBytesMax: indexMemoryBytesMax });
   const { onTrouble } = options;
   const indexes = openIndexes({
     vectors,

@@ -40,8 +40,8 @@ export async function inTimeSlices<T>(work: Generator<void, T>, clock?: Pick<Clo
   }
 }
 
-/** Runs work that yields often at once, because it is short. */
-export function toEnd<T>(work: Generator<void, T>): T {
+/** Runs work that yields often without letting other work run, because it is short. */
+export function runToEnd<T>(work: Generator<void, T>): T {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;

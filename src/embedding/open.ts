@@ -56,7 +56,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     }
   };
   const { isAlone, workers, onTrouble } = options;
-  const startHere = async () => {
+  const startMainThread = async () => {
     // Unless the threads found the model too slow for that.
     if (isAlone === undefined || first === undefined || !isFast(first.msPerCost)) return undefined;
     expectSame((await verifyModel(folder)).revision);
@@ -67,7 +67,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     await encoder.encode({ text: "probe", field: "text" });
     return new MainThread(encoder, isAlone);
   };
-  const pool = await Pool.open({ workers, start, startHere, onTrouble }).catch((error) => {
+  const pool = await Pool.open({ workers, start, startMainThread, onTrouble }).catch((error) => {
     const reason = error.cause?.message ?? error.message;
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}`;
     throw failedPrecondition(message, { cause: error });

@@ -7,7 +7,7 @@ export type Times = Pick<Memories, "sequences" | "live"> & {
   readonly fields: { readonly arrays: { readonly events: Float64Array } };
 };
 
-/** Memories looked at before other work may run. */
+/** Memories read before other work may run. */
 const SLICE = 4_096;
 
 /**

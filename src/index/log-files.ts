@@ -1,14 +1,14 @@
 import { unavailable } from "../errors.js";
 import type { IndexPart, Mark, RestoredIndex } from "../memory/ports/index.js";
 import {
-  base64Of,
+  type AnySegment,
+  decodeBits,
+  encodeBits,
   eraseOthers,
-  type Filed,
-  type Found,
   findSegments,
   type Overwriting,
   type SegmentFile,
-  wordsOf,
+  type StoredSegment,
 } from "./segment-file.js";
 
 /** Time without a change after which manifests are written again, and the longest that they are out of date. */
@@ -43,16 +43,16 @@ export class LogFiles {
   /** The latest time at which a memory expired that was removed because of that. */
   expiredMs = 0;
   /** Called if a segment's file had to be erased, because a memory could not be overwritten in it. */
-  onLost: (segment: Filed) => void = () => {};
-  readonly #files = new Map<Filed, SegmentFile>();
-  readonly #restored: Found[] = [];
+  onLost: (segment: AnySegment) => void = () => {};
+  readonly #files = new Map<AnySegment, SegmentFile>();
+  readonly #restored: StoredSegment[] = [];
   /** Memories that were removed from restored files since their manifests were written. */
   readonly #removedSince: number[] = [];
   /** Overwritings that have not ended. */
   readonly #overwritings = new Set<Promise<void>>();
   /** Files that hold a removed memory, and could be neither overwritten nor erased, and the segments that are lost with them. */
-  readonly #unerased = new Map<SegmentFile, Filed | undefined>();
-  /** All work on files that is under way. */
+  readonly #unerased = new Map<SegmentFile, AnySegment | undefined>();
+  /** Work on files that is under way, for `settled`. */
   readonly #work = new Set<Promise<unknown>>();
   #publishing: { readonly timer: NodeJS.Timeout; readonly sinceMs: number } | undefined;
   #isClosed = false;
@@ -64,37 +64,36 @@ export class LogFiles {
     return this.options.folder;
   }
 
-  has(segment: Filed): boolean {
+  has(segment: AnySegment): boolean {
     return this.#files.has(segment);
   }
 
-  isWritten(segment: Filed): boolean {
+  isWritten(segment: AnySegment): boolean {
     return this.#files.get(segment)?.isWritten ?? false;
   }
 
   /** Lists the segments that have a manifest, in the order of the log. */
-  async find(): Promise<Found[]> {
+  async find(): Promise<StoredSegment[]> {
     return this.folder === undefined ? [] : findSegments(this.folder, this.options.logId);
   }
 
-  /** Keeps the file of a restored segment. */
-  keep(segment: Filed, file: SegmentFile, found: Found): void {
+  /** Takes over the file of a restored segment. */
+  addRestored(segment: AnySegment, file: SegmentFile, found: StoredSegment): void {
     this.#files.set(segment, file);
     this.#restored.push(found);
     const { applied, end = applied, expiredMs, lived } = found.manifest;
     if (this.#restored.length === 1 || applied.sequence < this.applied.sequence) this.applied = applied;
     if (end.sequence > this.end.sequence) this.end = end;
     this.expiredMs = Math.max(this.expiredMs, expiredMs);
-    for (const sequence of segment.removedSince(wordsOf(lived))) this.#removedSince.push(sequence);
+    for (const sequence of segment.removedSince(decodeBits(lived))) this.#removedSince.push(sequence);
   }
 
   /** Erases all files of the log but those that were kept; returns what the log must confirm of these. */
   async eraseOthers(): Promise<Omit<RestoredIndex, "upto">> {
     if (this.folder !== undefined) await eraseOthers(this.folder, this.#restored);
-    const marks = this.#restored.flatMap(({ manifest: { applied, end } }) => [
-      applied,
-      ...(end ? [end] : []),
-    ]);
+    const marks = this.#restored.flatMap(({ manifest: { applied, end } }) =>
+      end ? [applied, end] : applied,
+    );
     const { applied, expiredMs } = this;
     return { applied: applied.sequence, marks, removed: this.#removedSince, expiredMs };
   }
@@ -104,7 +103,7 @@ export class LogFiles {
    * of it is left. The files of segments that it replaces are erased at the end: before, a crash would leave a gap,
    * which takes long to fill.
    */
-  write(segment: Filed, file: SegmentFile, replaced: readonly Filed[] = []): Promise<void> {
+  write(segment: AnySegment, file: SegmentFile, replaced: readonly AnySegment[] = []): Promise<void> {
     this.#files.set(segment, file);
     const writing = file
       .write()
@@ -115,16 +114,16 @@ export class LogFiles {
         throw error;
       })
       .finally(() => this.erase(replaced));
-    return this.#during(writing).then(() => this.options.onWritten?.());
+    return this.#track(writing).then(() => this.options.onWritten?.());
   }
 
   /**
    * Removes memories from segments of a part, and from those with a file that others have replaced; resolves when they
    * are overwritten in all files.
    */
-  remove(part: IndexPart, segments: readonly Filed[], sequences: readonly number[]): Promise<void> {
+  remove(part: IndexPart, segments: readonly AnySegment[], sequences: readonly number[]): Promise<void> {
     const withFiles = [...this.#files.keys()].filter((segment) => segment.part === part);
-    const overwritten = new Map<Filed, Overwriting>();
+    const overwritten = new Map<AnySegment, Overwriting>();
     for (const segment of new Set([...segments, ...withFiles])) {
       const overwriting = { ranges: [], rows: [] };
       for (const sequence of sequences) segment.remove(sequence, overwriting);
@@ -137,7 +136,7 @@ export class LogFiles {
    * Overwrites what was removed. It waits for what was removed before as well: others may have begun to remove the same
    * memories, and nobody may be told that these are gone before they are.
    */
-  async overwrite(overwritten: ReadonlyMap<Filed, Overwriting>): Promise<void> {
+  async overwrite(overwritten: ReadonlyMap<AnySegment, Overwriting>): Promise<void> {
     const retried = [...this.#unerased].map(([file, lost]) => this.#eraseInstead(file, lost));
     for (const [segment, what] of overwritten) {
       const overwriting = this.#overwriteIn(segment, what).finally(() =>
@@ -145,17 +144,17 @@ export class LogFiles {
       );
       this.#overwritings.add(overwriting);
     }
-    await this.#during(Promise.all([...retried, ...this.#overwritings]));
+    await this.#track(Promise.all([...retried, ...this.#overwritings]));
     if (overwritten.size > 0) this.#publishSoon();
   }
 
   /** Erases the files of segments that others have replaced. */
-  async erase(segments: readonly Filed[]): Promise<void> {
+  async erase(segments: readonly AnySegment[]): Promise<void> {
     const erasing = segments.map(async (segment) => {
       await this.#files.get(segment)?.erase();
       this.#files.delete(segment);
     });
-    await this.#during(Promise.all(erasing));
+    await this.#track(Promise.all(erasing));
   }
 
   /** Erases all, because they belong to another log. */
@@ -180,7 +179,7 @@ export class LogFiles {
     for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();
   }
 
-  async #overwriteIn(segment: Filed, overwriting: Overwriting): Promise<void> {
+  async #overwriteIn(segment: AnySegment, overwriting: Overwriting): Promise<void> {
     const file = this.#files.get(segment);
     if (file === undefined) return;
     try {
@@ -193,7 +192,7 @@ export class LogFiles {
   }
 
   /** Erases a file. While that fails, no removal is answered, because the file may hold the memory; searches go on. */
-  async #eraseInstead(file: SegmentFile, lost?: Filed): Promise<void> {
+  async #eraseInstead(file: SegmentFile, lost?: AnySegment): Promise<void> {
     for (const [segment, each] of this.#files) if (each === file) this.#files.delete(segment);
     this.#unerased.set(file, lost);
     try {
@@ -224,7 +223,7 @@ export class LogFiles {
     for (const [segment, file] of this.#files) {
       const lacking = this.applied.sequence - (file.applied ?? Number.NEGATIVE_INFINITY);
       if (lacking <= entriesMax || !file.isWritten) continue;
-      this.#during(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
+      this.#track(this.#publish(segment, file)).catch((error) => this.options.onTrouble(error));
     }
   }
 
@@ -232,10 +231,10 @@ export class LogFiles {
    * Writes a manifest of this moment, once all files have lost what was removed so far: it says that all of them are
    * as the log was then.
    */
-  async #publish(segment: Filed, file: SegmentFile): Promise<void> {
+  async #publish(segment: AnySegment, file: SegmentFile): Promise<void> {
     if (this.#files.get(segment) !== file) return;
     const { part, range, rows, graph } = segment;
-    const lived = base64Of(segment.arrays.live as Uint32Array);
+    const lived = encodeBits(segment.arrays.live as Uint32Array);
     const { logId } = this.options;
     const { applied, expiredMs } = this;
     const end = this.end.sequence > applied.sequence ? this.end : undefined;
@@ -251,7 +250,7 @@ export class LogFiles {
     }
   }
 
-  #during<T>(work: Promise<T>): Promise<T> {
+  #track<T>(work: Promise<T>): Promise<T> {
     const working = work.finally(() => this.#work.delete(working));
     this.#work.add(working);
     return working;

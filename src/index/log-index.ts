@@ -1,5 +1,5 @@
 import type { Clock } from "../concurrency/clock.js";
-import { TimeSlice, toEnd } from "../concurrency/time-slices.js";
+import { runToEnd, TimeSlice } from "../concurrency/time-slices.js";
 import type { Gap, Index, IndexPart, IndexRow, Mark, RestoredIndex } from "../memory/ports/index.js";
 import type { LogFiles } from "./log-files.js";
 import { type Row, readRow, Segment } from "./segment.js";
@@ -10,7 +10,7 @@ import type { VectorPart } from "./vectors/usearch-index.js";
 const MERGED_AT_ONCE_BYTES = 131_072;
 /** Number of memories that are added without letting other work run before. */
 const ADDED_AT_ONCE = 64;
-/** Time of tokenising memories that then make a segment, which takes about as long again. */
+/** Time for which memories are tokenised before they become a segment, which takes about as long again. */
 const TOKENISED_MS = 2;
 /** Bytes and memories of a segment from which on it is merged with no others. */
 const SEGMENT_BYTES_MAX = 67_108_864;
@@ -54,7 +54,7 @@ export class LogIndex implements Index {
   /** Outcome of the additions so far, and how many of them are under way. */
   #adding: Promise<void> = Promise.resolve();
   #additions = 0;
-  /** Memories that were removed while they may be added. */
+  /** Memories that were removed before their addition or filling in: it must leave them out. */
   readonly #unadded = new Set<number>();
   #merging: Promise<void> | undefined;
   /** The segments that are merged now. */
@@ -84,7 +84,7 @@ export class LogIndex implements Index {
     const unwritten = this.#segments.filter((segment) => !this.options.files.isWritten(segment));
     const large = unwritten.filter((segment) => this.#isLarge(segment));
     const sum = (segments: readonly Segment[], what: "living" | "removed") =>
-      segments.reduce((sum, segment) => sum + segment[what], 0);
+      segments.reduce((total, segment) => total + segment[what], 0);
     const words = {
       tail: sum(unwritten, "living"),
       removed: sum(this.#segments, "removed"),
@@ -93,7 +93,7 @@ export class LogIndex implements Index {
     return { vectors: this.vectors.rowCounts, words };
   }
 
-  /** The segments of words and fields that a search looks at, once all that was asked for before it has been added. */
+  /** The segments of words and fields for a search, once all that was to be added before it has been. */
   async segments(): Promise<readonly Segment[]> {
     if (this.#additions > 0) await this.#adding;
     return this.#segments;
@@ -102,23 +102,23 @@ export class LogIndex implements Index {
   async restore(): Promise<RestoredIndex | undefined> {
     const { files, clock } = this.options;
     const found = await files.find();
-    const of = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
-    const ofVectors = await this.vectors.restore(of("vectors"));
-    for (const each of of("words")) {
+    const filesOf = (part: IndexPart) => found.filter(({ manifest }) => manifest.part === part);
+    const vectorsUpto = await this.vectors.restore(filesOf("vectors"));
+    for (const each of filesOf("words")) {
       const read = await SegmentFile.read(each, clock);
       if (read === undefined) continue;
       const { after, upto } = each.manifest;
       const segment = Segment.from({ after, upto }, read.arrays);
       this.#segments = [...this.#segments, segment];
-      files.keep(segment, read.file, each);
+      files.addRestored(segment, read.file, each);
     }
-    // Of what was not read because it was closed meanwhile, nothing is erased.
+    // If it was closed meanwhile, files were left unread that must not be erased as useless.
     if (this.#closing !== undefined) return undefined;
     const restored = await files.eraseOthers();
-    const upto = Math.max(ofVectors, this.#segments.at(-1)?.range.upto ?? 0);
+    const upto = Math.max(vectorsUpto, this.#segments.at(-1)?.range.upto ?? 0);
     this.#upto = upto;
     this.#gaps = gapsBetween(this.#segments, upto);
-    if (ofVectors < upto) this.#gaps = [...this.#gaps, { part: "vectors", after: ofVectors, upto }];
+    if (vectorsUpto < upto) this.#gaps = [...this.#gaps, { part: "vectors", after: vectorsUpto, upto }];
     this.changes++;
     this.isRestored = true;
     return upto === 0 ? undefined : { upto, ...restored };
@@ -168,7 +168,7 @@ export class LogIndex implements Index {
   }
 
   async add(rows: readonly IndexRow[], applied: Mark): Promise<void> {
-    // Segments that overlap would show some memories twice, and merged, lose others.
+    // Overlapping segments would give some memories twice, and lose others when they are merged.
     if ((rows[0]?.sequence as number) <= this.#upto)
       throw new Error("memories are added in the order of the log");
     this.isRestored = true;
@@ -191,7 +191,7 @@ export class LogIndex implements Index {
     this.changes++;
     this.#additions++;
     const before = this.#additions > 1 ? this.#adding : undefined;
-    // Without others before it, it begins at once: a search that follows has less to wait for.
+    // Begins in this call if it can: a search that follows has less to wait for.
     const adding =
       before === undefined ? this.#build(rows, range) : before.then(() => this.#build(rows, range));
     this.#adding = adding.finally(() => {
@@ -218,7 +218,7 @@ export class LogIndex implements Index {
   async #close({ keeps }: { keeps: boolean }): Promise<void> {
     const { files, onClosed } = this.options;
     const closing = [this.vectors.close(), this.#adding.then(() => this.#merging)];
-    // Neither is left open because the other fails.
+    // Both are closed, even if one of them fails.
     const all = await Promise.allSettled(closing);
     this.#writeAtMs = 0;
     if (keeps && all[1]?.status === "fulfilled") this.#writeLarge();
@@ -235,7 +235,7 @@ export class LogIndex implements Index {
 
   /** Makes segments of memories, each as large as it gets before other work must run. */
   async #build(rows: readonly IndexRow[], { after, upto }: Range): Promise<void> {
-    // Whoever adds many has held the main thread for some time already.
+    // To read many memories has held the main thread for some time already.
     if (rows.length > ADDED_AT_ONCE) await this.options.clock.yield();
     let from = after;
     let built: Row[] = [];
@@ -263,7 +263,7 @@ export class LogIndex implements Index {
     const { mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = this.options;
     const merged = free.slice(mergeableFrom(free, mergedAtOnceBytes));
     if (merged.length < 2) return;
-    this.#replace(merged, toEnd(Segment.merged(merged)));
+    this.#replace(merged, runToEnd(Segment.merged(merged)));
   }
 
   /** True if segments are still to be filled in between others: nothing may be merged across them. */

@@ -24,14 +24,14 @@ import { LogFiles, type LogFilesOptions } from "./log-files.js";
 import { LogIndex, type LogIndexOptions } from "./log-index.js";
 import { Segment } from "./segment.js";
 import {
+  type AnySegment,
   eraseOthers,
-  type Filed,
-  type Found,
   findSegments,
   ifMissing,
   namesIn,
   removedIn,
   SegmentFile,
+  type StoredSegment,
 } from "./segment-file.js";
 import { removeFrom, type SegmentArrays } from "./vectors/keys.js";
 import type { Vectors } from "./vectors/usearch.js";
@@ -61,7 +61,7 @@ export function openIndexes(options: IndexesOptions): Indexes {
 export async function eraseUnreadable(folder: string): Promise<void> {
   for (const logId of await namesIn(folder)) {
     const [path, found] = [join(folder, logId), await findSegments(join(folder, logId), logId)];
-    // A file in the place of a folder would be in the way of all of the log's.
+    // Without a readable segment, all goes: also a file that stands where the log's folder must be.
     await (found.length > 0 ? eraseOthers(path, found) : rm(path, { recursive: true, force: true }));
   }
 }
@@ -114,7 +114,7 @@ class SegmentIndexes implements Indexes {
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
     const held = new Set<number>();
-    for (const found of await this.#found(logId)) {
+    for (const found of await this.#findSegments(logId)) {
       const segment = await this.#read(found);
       const overwriting = { ranges: [], rows: [] };
       for (const each of sequences) if (segment?.remove(each, overwriting) === true) held.add(each);
@@ -128,12 +128,12 @@ class SegmentIndexes implements Indexes {
   }
 
   async marksOf(logId: string): Promise<readonly Mark[]> {
-    return (await this.#found(logId)).map(({ manifest }) => manifest.applied);
+    return (await this.#findSegments(logId)).map(({ manifest }) => manifest.applied);
   }
 
   async countUnusable(logId: string): Promise<number> {
     const names = await namesIn(this.#folderOf(logId));
-    const all = await this.#found(logId);
+    const all = await this.#findSegments(logId);
     let unusable = names.filter((name) => name.endsWith(".json")).length - all.length;
     for (const found of all) {
       const isVectors = found.manifest.part === "vectors";
@@ -146,11 +146,9 @@ class SegmentIndexes implements Indexes {
   }
 
   async measureFiles(logId: string): Promise<IndexFiles> {
-    const parts = {
-      vectors: { upto: 0, rows: 0, removed: 0 },
-      words: { upto: 0, rows: 0, removed: 0 },
-    };
-    for (const found of await this.#found(logId)) {
+    const none = { upto: 0, rows: 0, removed: 0 };
+    const parts = { vectors: { ...none }, words: { ...none } };
+    for (const found of await this.#findSegments(logId)) {
       const removed = await removedIn(found);
       if (removed === undefined) continue;
       const { part, after, upto, rows } = found.manifest;
@@ -196,14 +194,14 @@ class SegmentIndexes implements Indexes {
 
   async select(indexes: readonly Index[], { condition, ids }: Selecting): Promise<Selection> {
     // Several indexes have memories of the same range, but a selection is in the order of the log.
-    const selections: Selection[] = [];
+    let all: Selection | undefined;
     for (const index of indexes) {
       const segments = await segmentsOf([index]);
-      selections.push(await inTimeSlices(selectRows(segments, condition, ids()), this.options.clock));
+      const own = await inTimeSlices(selectRows(segments, condition, ids()), this.options.clock);
+      all = all === undefined ? own : all.with([...own.sequences]);
     }
-    const [first, ...others] = selections;
-    if (first === undefined) throw new Error("no index was asked");
-    return others.reduce((all, selection) => all.with([...selection.sequences]), first);
+    if (all === undefined) throw new Error("no index was given");
+    return all;
   }
 
   #folderOf(logId: string): string {
@@ -216,14 +214,14 @@ class SegmentIndexes implements Indexes {
     return open?.isRestored === true ? open : undefined;
   }
 
-  #found(logId: string): Promise<Found[]> {
+  #findSegments(logId: string): Promise<StoredSegment[]> {
     return findSegments(this.#folderOf(logId), logId);
   }
 
   /** Removes memories from the files of an index that is not open. Any of those that are not read may hold them, too. */
   async #wipeFiles(logId: string, sequences: readonly number[]): Promise<void> {
-    const all = await this.#found(logId);
-    await eraseOthers(this.#folderOf(logId), all).catch(refuse);
+    const all = await this.#findSegments(logId);
+    await eraseOthers(this.#folderOf(logId), all).catch(throwUnerased);
     for (const found of all) {
       const { after, upto } = found.manifest;
       const inside = sequences.filter((sequence) => sequence > after && sequence <= upto);
@@ -235,7 +233,7 @@ class SegmentIndexes implements Indexes {
    * Overwrites vectors in a file. One of words and fields is erased: to be built again from the log costs less than it
    * does to read it, for a namespace that nobody uses.
    */
-  async #wipeIn(found: Found, sequences: readonly number[]): Promise<void> {
+  async #wipeIn(found: StoredSegment, sequences: readonly number[]): Promise<void> {
     if (found.manifest.part === "vectors") {
       try {
         const segment = await this.#read(found);
@@ -247,11 +245,13 @@ class SegmentIndexes implements Indexes {
         this.options.onTrouble(error);
       }
     }
-    await SegmentFile.eraseAt(found.path).catch(refuse);
+    await SegmentFile.eraseAt(found.path).catch(throwUnerased);
   }
 
   /** Reads a segment of a log that is not open; undefined if its file is damaged. */
-  async #read(found: Found): Promise<(Pick<Filed, "remove"> & { readonly file: SegmentFile }) | undefined> {
+  async #read(
+    found: StoredSegment,
+  ): Promise<(Pick<AnySegment, "remove"> & { readonly file: SegmentFile }) | undefined> {
     const read = await SegmentFile.read(found, this.options.clock);
     if (read === undefined) return undefined;
     const { arrays, file } = read;
@@ -259,7 +259,7 @@ class SegmentIndexes implements Indexes {
       const segment = Segment.from(found.manifest, arrays);
       return { file, remove: segment.remove.bind(segment) };
     }
-    const remove: Filed["remove"] = (sequence, overwriting) =>
+    const remove: AnySegment["remove"] = (sequence, overwriting) =>
       removeFrom(arrays as SegmentArrays, sequence, overwriting).length > 0;
     return { file, remove };
   }
@@ -284,8 +284,8 @@ class SegmentIndexes implements Indexes {
   }
 }
 
-/** While files cannot be erased, no removal is answered. */
-function refuse(error: unknown): never {
+/** Throws the error of a removal whose files could not be erased: it must not be answered as done. */
+function throwUnerased(error: unknown): never {
   throw unavailable("an index file of this namespace could not be erased", error);
 }
 
@@ -305,7 +305,7 @@ async function sizeOf(folder: string): Promise<{ files: number; bytes: number }>
 async function segmentsOf(indexes: readonly Index[]): Promise<readonly Segment[]> {
   const all: Segment[] = [];
   for (const index of indexes) {
-    if (!(index instanceof LogIndex)) throw new Error("an index of another kind was asked");
+    if (!(index instanceof LogIndex)) throw new Error("an index of another kind was given");
     all.push(...(await index.segments()));
   }
   return all;

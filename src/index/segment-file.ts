@@ -30,8 +30,8 @@ export interface Range {
   readonly upto: number;
 }
 
-/** A segment that may have a file. */
-export interface Filed {
+/** A segment of either part of an index, as its file needs it. */
+export interface AnySegment {
   readonly part: IndexPart;
   readonly range: Range;
   /** All that it holds; `live` are the bits of the rows that were not removed. */
@@ -51,8 +51,8 @@ export interface Overwriting {
   readonly rows: number[];
 }
 
-/** Where the rows begin in a graph's file, behind their number and that of the bytes of each. */
-export const ROWS_FROM = 8;
+/** Offset of the rows in a graph's file: their number and the bytes of each stand before them. */
+export const ROWS_OFFSET = 8;
 
 /** Shape of a graph's file, which begins with a matrix of rows. */
 export interface GraphLayout {
@@ -78,7 +78,7 @@ export interface Manifest extends Range {
   readonly end?: Mark | undefined;
   /** The latest time at which a memory expired that was removed because of that; 0 if there is none. */
   readonly expiredMs: number;
-  /** Bits of the rows that lived then, as `base64Of` writes them: those that the file lacks were removed afterwards. */
+  /** Bits of the rows that lived then, as `encodeBits` writes them: those that the file lacks were removed afterwards. */
   readonly lived: string;
   readonly arrays: readonly ArrayLayout[];
 }
@@ -110,8 +110,8 @@ interface CopiedBlocks {
   readonly bytes: Uint8Array;
 }
 
-/** Path of a segment's files without their endings, and the manifest there. */
-export interface Found {
+/** A segment that has files: their path without its ending, and the manifest there. */
+export interface StoredSegment {
   readonly path: string;
   readonly manifest: Manifest;
 }
@@ -133,14 +133,14 @@ export class SegmentFile {
   readonly #parts: readonly { readonly at: number; readonly array: Uint8Array }[];
   /** Checksum of each block, as in the file. */
   readonly #checksums: Uint32Array;
-  /** Elements that are to be overwritten, and the overwriting that will have done it but has not begun. */
+  /** Elements and rows to overwrite, and the overwriting that waits for its turn to write them. */
   #ranges: OverwrittenRange[] = [];
   #rows: number[] = [];
   #overwriting: Promise<void> | undefined;
   readonly #inTurn = inTurn();
   /** True once it has all of its segment. */
   isWritten: boolean;
-  /** Number of the entry up to which its manifest says that the log was applied to it; none if it lacks a removal. */
+  /** Number of the entry up to which the log was applied to it, by its manifest; undefined if that lacks a removal. */
   applied: number | undefined;
   /** True if its manifest stands beside it, so that the next process reads it. */
   hasManifest: boolean;
@@ -161,21 +161,21 @@ export class SegmentFile {
   }
 
   /** The file that a segment will have at a path. */
-  static of({ arrays, graph }: Filed, path: string): SegmentFile {
+  static of({ arrays, graph }: AnySegment, path: string): SegmentFile {
     return new SegmentFile(path, arrays, graph);
   }
 
   /** Reads the arrays of a segment; undefined if the file is damaged or missing. */
   static async read<T extends FlatArrays>(
-    { path, manifest }: Found,
+    { path, manifest }: StoredSegment,
     clock: Pick<Clock, "yield">,
   ): Promise<{ arrays: T; file: SegmentFile } | undefined> {
     const read = await readBlocks(dataPath(path), blocksOf(manifest.arrays), clock);
     if (read === undefined) return undefined;
     const arrays = arraysIn(read.bytes, manifest.arrays) as T;
     const file = new SegmentFile(path, arrays, manifest.graph, read.checksums);
-    const [live, lived] = [arrays.live as Uint32Array, wordsOf(manifest.lived)];
-    // It is an older copy of itself, from before some were removed.
+    const [live, lived] = [arrays.live as Uint32Array, decodeBits(manifest.lived)];
+    // If rows live that the manifest lacks, the file is an older copy of itself.
     if (live.some((bits, i) => (bits & ~(lived[i] as number)) !== 0)) return undefined;
     if (live.every((bits, i) => bits === lived[i])) file.applied = manifest.applied.sequence;
     return { arrays, file };
@@ -190,7 +190,7 @@ export class SegmentFile {
   write(): Promise<void> {
     return this.#inTurn(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
-      await opened(dataPath(this.path), "w", async (file) => {
+      await withSyncedFile(dataPath(this.path), "w", async (file) => {
         for (let from = 0; from < this.#checksums.length; from += SLICE_BLOCKS) {
           const to = Math.min(from + SLICE_BLOCKS, this.#checksums.length);
           await this.#writeBlocks(file, this.#copy({ from, to }));
@@ -214,9 +214,9 @@ export class SegmentFile {
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
       if (this.#isErased) return;
-      // All at once: of what is removed meanwhile, a part would get into the file, with checksums that are right.
+      // Copied all at once: otherwise the file could get a part of a later removal, with checksums that are right.
       const copies = runsOf(this.#blocksIn(taken)).map((run) => this.#copy(run));
-      await opened(dataPath(this.path), "r+", async (file) => {
+      await withSyncedFile(dataPath(this.path), "r+", async (file) => {
         await mapSome(copies, WRITES_AT_ONCE, (copy) => this.#writeBlocks(file, copy));
         await this.#writeChecksums(file);
       });
@@ -224,8 +224,8 @@ export class SegmentFile {
       // After a crash, the rows that do not live any more are overwritten again.
       const { rowBytes } = this.graph as GraphLayout;
       const zeros = new Uint8Array(rowBytes);
-      await opened(graphPath(this.path), "r+", async (file) => {
-        for (const row of rows) await writeAt(file, zeros, ROWS_FROM + row * rowBytes);
+      await withSyncedFile(graphPath(this.path), "r+", async (file) => {
+        for (const row of rows) await writeAt(file, zeros, ROWS_OFFSET + row * rowBytes);
       });
     });
     return this.#overwriting;
@@ -237,7 +237,7 @@ export class SegmentFile {
       if (this.#isErased) return;
       const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
       const draft = `${manifestPath(this.path)}.draft`;
-      await opened(draft, "w", (file) => file.writeFile(`${crc32(json)}\n${json}`));
+      await withSyncedFile(draft, "w", (file) => file.writeFile(`${crc32(json)}\n${json}`));
       await rename(draft, manifestPath(this.path));
       this.hasManifest = true;
       await this.#syncFolder();
@@ -301,8 +301,8 @@ export class SegmentFile {
 }
 
 /** Lists the segments of a folder that have a readable manifest of this log, in the order of the log. */
-export async function findSegments(folder: string, logId: string): Promise<Found[]> {
-  const found: Found[] = [];
+export async function findSegments(folder: string, logId: string): Promise<StoredSegment[]> {
+  const found: StoredSegment[] = [];
   for (const name of await namesIn(folder)) {
     if (!name.endsWith(".json")) continue;
     const path = join(folder, name.slice(0, -".json".length));
@@ -321,12 +321,12 @@ export async function findSegments(folder: string, logId: string): Promise<Found
 }
 
 /** Counts the rows of a segment's file that were removed; undefined if it cannot be read. */
-export async function removedIn({ path, manifest }: Found): Promise<number | undefined> {
+export async function removedIn({ path, manifest }: StoredSegment): Promise<number | undefined> {
   const { rows } = manifest;
   const live = manifest.arrays.find(({ name }) => name === "live");
   if (live === undefined) return undefined;
   const bits = new Uint32Array(live.length);
-  const isRead = await withFile(dataPath(path), (file) => readAt(file, bytesOf(bits), live.at));
+  const isRead = await withReadableFile(dataPath(path), (file) => readAt(file, bytesOf(bits), live.at));
   if (!isRead) return undefined;
   return rows - new Bits(rows, bits).count();
 }
@@ -337,7 +337,7 @@ export function newPath(folder: string): string {
 }
 
 /** Erases all files of a folder but those of these segments. */
-export async function eraseOthers(folder: string, found: readonly Found[]): Promise<void> {
+export async function eraseOthers(folder: string, found: readonly StoredSegment[]): Promise<void> {
   const names = new Set(
     found.flatMap(({ path, manifest: { graph } }) => {
       return [dataPath(path), manifestPath(path), ...(graph === undefined ? [] : [graphPath(path)])];
@@ -354,7 +354,7 @@ export function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch(ifMissing<string[]>([]));
 }
 
-/** Returns what takes the failure to open a folder that is missing, or a file, for this value. */
+/** Returns a handler of errors that gives this value if a file or folder is missing, and throws any other. */
 export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return value;
@@ -363,8 +363,8 @@ export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
 }
 
 /**
- * Returns what takes the failure to open a file for this value, but not that too many are open: it says nothing about
- * the file, which must not be erased for it.
+ * Returns a handler of errors that gives this value, but throws if too many files are open: that says nothing about this
+ * file, which would be erased.
  */
 export function unlessTooMany<T>(value: T): (error: unknown) => T {
   return (error) => {
@@ -409,7 +409,7 @@ async function readBlocks(
 ): Promise<{ bytes: ArrayBuffer; checksums: Uint32Array } | undefined> {
   const bytes = new ArrayBuffer(blocks * BLOCK_BYTES);
   const checksums = new Uint32Array(blocks);
-  const isWhole = await withFile(path, async (file) => {
+  const isWhole = await withReadableFile(path, async (file) => {
     const seal = new Uint32Array(1);
     if (!(await readAt(file, bytesOf(checksums), bytes.byteLength))) return false;
     if (!(await readAt(file, bytesOf(seal), bytes.byteLength + checksums.byteLength))) return false;
@@ -428,8 +428,8 @@ async function readBlocks(
   return isWhole ? { bytes, checksums } : undefined;
 }
 
-/** Opens a file for writing, and syncs it. */
-async function opened(
+/** Opens a file for some writing, and syncs and closes it afterwards. */
+async function withSyncedFile(
   path: string,
   flags: "w" | "r+",
   work: (file: FileHandle) => Promise<void>,
@@ -443,8 +443,11 @@ async function opened(
   }
 }
 
-/** Opens a file for reading; false if there is none, or the disk cannot read it. */
-async function withFile(path: string, work: (file: FileHandle) => Promise<boolean>): Promise<boolean> {
+/** Opens a file for some reading, and closes it afterwards; false if there is none, or the disk cannot read it. */
+async function withReadableFile(
+  path: string,
+  work: (file: FileHandle) => Promise<boolean>,
+): Promise<boolean> {
   const file = await open(path, "r").catch(unlessTooMany(undefined));
   if (file === undefined) return false;
   const isDone = work(file).catch(() => false);
@@ -468,12 +471,12 @@ function runsOf(numbers: readonly number[]): Run[] {
   return runs;
 }
 
-/** Writes bits as text. */
-export function base64Of(words: Uint32Array): string {
+/** Writes the words of `Bits` as base64. */
+export function encodeBits(words: Uint32Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
 }
 
-export function wordsOf(base64: string): Uint32Array {
+export function decodeBits(base64: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(base64, "base64")).buffer);
 }
 

@@ -4,7 +4,7 @@ import { rowFieldsOf } from "./fields/row-fields.js";
 import type { Flat, FlatArrays, MergeInput } from "./flat.js";
 import { Bits } from "./rows/bits.js";
 import { rowOf } from "./rows/memories.js";
-import type { Filed, Overwriting, Range } from "./segment-file.js";
+import type { AnySegment, Overwriting, Range } from "./segment-file.js";
 import { mergeWords, type WordLists } from "./words/merge.js";
 import { WordPart } from "./words/part.js";
 import { rowWordsOf } from "./words/row-words.js";
@@ -28,7 +28,7 @@ export function readRow({ sequence, memory }: IndexRow): Row {
  * The memories of a range of the log, in flat arrays that never change, but for a memory that is removed: it is
  * overwritten in all of them.
  */
-export class Segment implements Filed {
+export class Segment implements AnySegment {
   readonly part = "words";
   /** Number of memories that were not removed. */
   living: number;
@@ -47,13 +47,8 @@ export class Segment implements Filed {
   static of(range: Range, rows: readonly Row[]): Segment {
     const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
     const words = WordPart.of(rows.map((row) => row.words));
-    return new Segment(
-      range,
-      sequences,
-      Bits.all(rows.length),
-      words,
-      FieldPart.of(rows.map((row) => row.fields)),
-    );
+    const fields = FieldPart.of(rows.map((row) => row.fields));
+    return new Segment(range, sequences, Bits.all(rows.length), words, fields);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Held } from "../memory/log/open-namespaces.js";
+import type { OpenTotals } from "../memory/log/open-namespaces.js";
 import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 import { CALL_STEPS, SHARED_STEPS } from "../memory/ports/step-timer.js";
 import { VERSION } from "../version.js";
@@ -28,7 +28,7 @@ export const CHARGE_OUTCOMES = [
 export type ChargeOutcome = (typeof CHARGE_OUTCOMES)[number];
 
 /** Outcomes of requests to an embedding server, as src/embedding/remote/request.ts defines them. */
-export const EMBED_SERVER_OUTCOMES = ["ok", "lost", "limited", "refused", "unusable"] as const;
+const EMBED_SERVER_OUTCOMES = ["ok", "lost", "limited", "refused", "unusable"] as const;
 
 /** Parts of the service that continue after a failure, and log it as a warning. */
 export const PARTS = [
@@ -176,7 +176,7 @@ export class Metrics {
 
 export interface Sources {
   readonly ready: () => boolean;
-  readonly held: () => Held;
+  readonly held: () => OpenTotals;
   readonly indexMemoryBytesMax: number;
   readonly models: () => readonly ModelIdentity[];
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -81,16 +81,16 @@ export async function readMessage(call: Call, messages: Messages): Promise<Messa
 }
 
 /**
- * Reads and decodes the message in the query of Connect's GET, as that of a body.
+ * Reads and decodes the message in the query of Connect's GET requests.
  *
  * @throws MemoryError `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
  */
-export async function readQueried(call: Call, messages: Messages): Promise<Message> {
+export async function readQueryMessage(call: Call, messages: Messages): Promise<Message> {
   const query = readQuery(call.request.url ?? "");
   const text = query.get("message") ?? "";
   const bytes = query.get("base64") === "1" ? fromBase64(text) : Buffer.from(text);
-  const isZipped = query.get("compression") === "gzip";
-  return decodeBody(isZipped ? await unzip(call, bytes, messages.bytesMax) : bytes, messages);
+  const isCompressed = query.get("compression") === "gzip";
+  return decodeBody(isCompressed ? await unzip(call, bytes, messages.bytesMax) : bytes, messages);
 }
 
 function fromBase64(text: string): Uint8Array {
@@ -105,8 +105,8 @@ function fromBase64(text: string): Uint8Array {
 export async function* readMessages(call: Call, messages: Messages): AsyncGenerator<Message> {
   const { bytesMax } = messages;
   try {
-    for await (const { flags, data } of transformSplitEnvelope(bytesMax)(counted(call))) {
-      if (isEnd(flags)) continue;
+    for await (const { flags, data } of transformSplitEnvelope(bytesMax)(countedChunks(call))) {
+      if (isEndOfStream(flags)) continue;
       if (call.principal === undefined) {
         streamed.check(call.network, "too many messages of streams come from this address");
         streamed.take(call.network);
@@ -114,12 +114,12 @@ export async function* readMessages(call: Call, messages: Messages): AsyncGenera
       yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
     }
   } catch (error) {
-    throw explained(error, call, bytesMax);
+    throw streamErrorOf(error, call, bytesMax);
   }
 }
 
-/** Counts the bytes of a stream of messages while they are read. */
-async function* counted(call: Call): AsyncGenerator<Uint8Array> {
+/** Chunks of a stream of messages, whose bytes the call holds and which are limited altogether. */
+async function* countedChunks(call: Call): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of call.request as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
@@ -129,13 +129,13 @@ async function* counted(call: Call): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The error for a stream that cannot be read, in our words: its client has left, or an envelope is wrong. */
-function explained(error: unknown, { request }: Call, bytesMax: number): unknown {
+/** Translates an error of reading a stream: its client has left, or an envelope is malformed. */
+function streamErrorOf(error: unknown, { request }: Call, bytesMax: number): unknown {
   const hasLeft = (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
-  if (hasLeft || error === request.errored) return brokenOff(error);
+  if (hasLeft || error === request.errored) return disconnected(error);
   const { code } = error instanceof ConnectError ? error : {};
   if (code === Code.ResourceExhausted) return tooLarge(bytesMax);
-  return code === Code.InvalidArgument ? cutOff() : error;
+  return code === Code.InvalidArgument ? truncated() : error;
 }
 
 /** Reads and unpacks a whole body. @throws as `readMessage` does. */
@@ -190,14 +190,14 @@ function tooLarge(bytesMax: number): MemoryError {
 }
 
 /**
- * Reads the body of a call's request, by its events: an iterator costs a small body more than all the rest. An envelope
- * comes beside what the body may have.
+ * Reads the body of a call's request, by its events: an iterator would cost a small body more than all the rest. The
+ * body may have `envelopeBytes` on top of its maximum.
  */
 function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<Uint8Array> {
   const bytesMax = bodyBytesMax + envelopeBytes;
   const { request } = call;
-  const said = call.headers["content-length"];
-  const bytesSaid = said !== undefined && /^\d+$/.test(said) ? Number(said) : bytesMax;
+  const announced = call.headers["content-length"];
+  const announcedBytes = announced !== undefined && /^\d+$/.test(announced) ? Number(announced) : bytesMax;
   let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
   let chunks = 0;
@@ -205,12 +205,11 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
     const end = bytes + chunk.byteLength;
     if (end > bytesMax) throw tooLarge(bodyBytesMax);
     if (isTooManyChunks(++chunks, end)) throw invalid("body", TOO_MANY_CHUNKS);
-    if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * bytesSaid);
+    if (bytes <= SMALL_BYTES_MAX && end > SMALL_BYTES_MAX) call.beginBody(DECODED_TIMES * announcedBytes);
     // Only what has arrived counts for others: a header may announce anything.
     call.hold(DECODED_TIMES * chunk.byteLength);
-    // Copied: a chunk is a slice of a larger buffer, which it would keep, and there may be one for each
-    // byte.
-    if (end > all.length) all = Buffer.concat([all], Math.max(end, Math.min(bytesSaid, 2 * all.length)));
+    // Copied: a chunk is a slice of a larger buffer, which would stay in memory, perhaps for a single byte.
+    if (end > all.length) all = Buffer.concat([all], Math.max(end, Math.min(announcedBytes, 2 * all.length)));
     all.set(chunk, bytes);
     bytes = end;
   };
@@ -222,7 +221,7 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
       stop();
       // The rest of the body is dropped after the answer, but the client may send another body before that.
       request.pause();
-      call.giveBack();
+      call.releaseBytes();
       reject(error);
     };
     const onData = (chunk: Buffer) => {
@@ -239,33 +238,33 @@ function readAll(call: Call, bodyBytesMax: number, envelopeBytes = 0): Promise<U
       resolve(all.subarray(0, bytes));
     };
     // The connection, or the stream of HTTP/2, ended in the middle.
-    const onBreak = (error?: Error) => refuse(brokenOff(error));
-    if (bytesSaid > bytesMax) reject(tooLarge(bodyBytesMax));
+    const onBreak = (error?: Error) => refuse(disconnected(error));
+    if (announcedBytes > bytesMax) reject(tooLarge(bodyBytesMax));
     else if (request.destroyed || request.readableEnded) onBreak();
     else request.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
   });
 }
 
-function brokenOff(cause: unknown): ConnectError {
+function disconnected(cause: unknown): ConnectError {
   return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
 }
 
 /** Unpacks the one message of a unary call. */
 function unpackEnvelope(call: Call, bytes: Uint8Array, messages: Messages): Promise<Uint8Array> | Uint8Array {
-  if (bytes.length === 0) throw wrongNumber("missing input message");
-  if (bytes.length < ENVELOPE_BYTES) throw cutOff();
+  if (bytes.length === 0) throw wrongMessageCount("missing input message");
+  if (bytes.length < ENVELOPE_BYTES) throw truncated();
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
   if (length > messages.bytesMax) throw tooLarge(messages.bytesMax);
   const data = bytes.subarray(ENVELOPE_BYTES);
-  if (length > data.length) throw cutOff();
-  if (length < data.length) throw wrongNumber("received extra input message");
+  if (length > data.length) throw truncated();
+  if (length < data.length) throw wrongMessageCount("received extra input message");
   const flags = bytes[0] as number;
-  if (isEnd(flags)) throw new ConnectError("unexpected end flag", Code.InvalidArgument);
+  if (isEndOfStream(flags)) throw new ConnectError("unexpected end flag", Code.InvalidArgument);
   return unpack(call, { flags, data }, messages);
 }
 
-/** Creates Connect's own error. */
-function wrongNumber(what: string): ConnectError {
+/** The error that Connect itself gives for no message, or several. */
+function wrongMessageCount(what: string): ConnectError {
   return new ConnectError(`protocol error: ${what} for unary method`, Code.Unimplemented);
 }
 
@@ -278,35 +277,35 @@ function unpack(
   if ((flags & COMPRESSED_FLAG) === 0) return data;
   const { "grpc-encoding": grpc, "connect-content-encoding": compression = grpc } = call.headers;
   if (compression === "gzip") return unzip(call, data, bytesMax);
-  // Connect's own error.
+  // As Connect itself words it.
   const message = "received compressed envelope, but do not know how to decompress";
   throw new ConnectError(message, Code.Internal);
 }
 
-/** True for the flags of an envelope that is the end of a stream, which is no message. */
-function isEnd(flags: number): boolean {
+/** True for the flags of an envelope that ends a stream: it holds no message. */
+function isEndOfStream(flags: number): boolean {
   return (flags & ~COMPRESSED_FLAG) !== 0;
 }
 
-/** Creates the error for a body that ends too early. */
-function cutOff(): MemoryError {
+/** The error for a body that ends too early, although its sender has not gone. */
+function truncated(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
 
-/** Places for bodies that are unpacked. No call waits for one as long: its own time ends it before. */
-const places = new Budget({
+/** Limits how many bodies are decompressed at once. A call's own timeout ends its wait before this one does. */
+const unzipBudget = new Budget({
   max: UNZIPS_MAX,
   waitingMax: Number.POSITIVE_INFINITY,
   waitMs: CALL_TIMEOUT_MS,
   what: "compressed bodies",
 });
-/** Each body waits for the one before of its owner, so that owners take turns. */
-const ownersTurn = inTurn();
+/** Lets an owner have one body decompressed at a time, so that owners take turns. */
+const inOwnersTurn = inTurn();
 
 /** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const work = async () => {
-    // Nobody waits for it any more.
+    // The call ended while it waited for its turn.
     if (call.abortReason !== undefined) throw call.abortReason;
     const options = { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK_BYTES };
     const plain = await gunzipBytes(bytes, options).catch((error) => {
@@ -316,7 +315,7 @@ function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Ar
     call.hold(DECODED_TIMES * plain.length);
     return plain;
   };
-  return ownersTurn(() => places.run(1, work), call.owner);
+  return inOwnersTurn(() => unzipBudget.run(1, work), call.owner);
 }
 
 /**
@@ -337,8 +336,10 @@ export function decodeBody(
   }
 }
 
-/** Fields of a message that are looked at before other work may run. */
+/** Fields of a message that are read before other work may run. */
 const SLICE_FIELDS = 1_024;
+
+type MessageList = DescField & { fieldKind: "list"; listKind: "message" };
 
 /**
  * Decodes a long body of Protobuf: the messages of its lists one by one.
@@ -346,14 +347,12 @@ const SLICE_FIELDS = 1_024;
  * @throws MemoryError `invalid_argument` as `decodeBody`, or for a list that is longer than any may be
  */
 async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<Message> {
-  const lists = new Map(
-    message.fields.flatMap((field) =>
-      field.fieldKind === "list" && field.listKind === "message"
-        ? [[field.number, { field, elements: [] as Message[] }] as const]
-        : [],
-    ),
-  );
-  const known = new Map(message.fields.map((field) => [field.number, field]));
+  const fieldsByNumber = new Map(message.fields.map((field) => [field.number, field]));
+  const lists = new Map<number, { field: MessageList; elements: Message[] }>();
+  for (const field of message.fields) {
+    if (field.fieldKind === "list" && field.listKind === "message")
+      lists.set(field.number, { field, elements: [] });
+  }
   const rest = Buffer.alloc(bytes.length);
   const timeSlice = new TimeSlice();
   let [restBytes, structBytes] = [0, 0];
@@ -365,18 +364,12 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
       const [number, wireType] = reader.tag();
       const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
       if (list !== undefined) {
-        const element = reader.bytes();
-        if (element.length > ELEMENT_SIZE_MAX) throw elementTooLarge(list.field.name);
-        list.elements.push(
-          element.length < LONG_BYTES
-            ? fromBinary(list.field.message, element, BINARY_OPTIONS)
-            : await readLongBinary(list.field.message, element),
-        );
+        list.elements.push(await readElement(list.field, reader.bytes()));
         if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
         await timeSlice.endIfOver();
       } else {
         reader.skip(wireType, number);
-        const field = known.get(number);
+        const field = fieldsByNumber.get(number);
         if (field === undefined) continue;
         if (field.message?.typeName === StructSchema.typeName) structBytes += reader.pos - from;
         if (structBytes > STRUCT_BYTES_MAX) throw invalid(field.name, "is larger than any may be");
@@ -392,10 +385,17 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
   }
 }
 
+function readElement({ name, message }: MessageList, bytes: Uint8Array): Promise<Message> | Message {
+  if (bytes.length > ELEMENT_SIZE_MAX) throw elementTooLarge(name);
+  return bytes.length < LONG_BYTES
+    ? fromBinary(message, bytes, BINARY_OPTIONS)
+    : readLongBinary(message, bytes);
+}
+
 /** Unknown fields are dropped: nothing reads them, and millions of them would take much memory. */
 const BINARY_OPTIONS = { readUnknownFields: false };
 
-/** Makes the error for broken Protobuf: the decoder's own message speaks of offsets and wire types. */
+/** The error for malformed Protobuf, in place of the decoder's, which speaks of offsets and wire types. */
 function notWellFormed({ name }: DescMessage): MemoryError {
   return invalid("body", `is not a well-formed ${name}: cut off, not UTF-8, or nested too deep`);
 }

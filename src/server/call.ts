@@ -22,13 +22,13 @@ export const MEMORY_BYTES_MAX = 201_326_592;
 
 /** Memory of the requests and answers of all calls. */
 export class CallMemory {
-  readonly #what = { what: "bytes of requests and answers in memory", reason: "BODIES_LIMITED" } as const;
-  readonly small = new Share({ total: SMALL_MEMORY_BYTES_MAX, ...this.#what });
-  readonly large = new Share({ total: MEMORY_BYTES_MAX, ...this.#what });
-  /** Sizes of the bodies that each owner has begun to send; they bound nobody else. */
-  readonly begun = new Share({ total: Number.POSITIVE_INFINITY, ...this.#what });
+  readonly #refusal = { what: "bytes of requests and answers in memory", reason: "BODIES_LIMITED" } as const;
+  readonly small = new Share({ total: SMALL_MEMORY_BYTES_MAX, ...this.#refusal });
+  readonly large = new Share({ total: MEMORY_BYTES_MAX, ...this.#refusal });
+  /** Announced sizes of the bodies that each owner is sending: a limit for that owner, not for others. */
+  readonly begun = new Share({ total: Number.POSITIVE_INFINITY, ...this.#refusal });
 
-  of(bytes: number): Share {
+  shareFor(bytes: number): Share {
     return bytes <= SMALL_BYTES_MAX ? this.small : this.large;
   }
 }
@@ -42,7 +42,7 @@ export interface CallOptions {
   readonly streams?: boolean;
   /** False for a call that is neither logged nor recorded, such as one of health. */
   readonly isReported?: boolean;
-  /** What proves who calls: a key if left out, the session of the portal, or either. */
+  /** Credential that identifies the caller: an API key (if left out), a session of the portal, or either. */
   readonly credential?: "key" | "session" | "either";
   setHeader(name: string, value: string): void;
 }
@@ -52,13 +52,13 @@ export class Call {
   readonly method: string;
   readonly protocol: Protocol;
   readonly streams: boolean;
-  /** False if it is not logged: one of health, or one that others stand for in the log. */
+  /** False if it is not logged: a health check, or a message of MCP, whose RPCs are logged in its place. */
   isReported: boolean;
   readonly credential: "key" | "session" | "either";
   readonly setHeader: CallOptions["setHeader"];
   readonly request: IncomingMessage;
   readonly startMs = performance.now();
-  /** Time when it must be over, by `performance.now()`. */
+  /** Time at which it is aborted, by `performance.now()`. */
   readonly deadlineMs: number;
   /** Time that the client allows. */
   readonly timeoutMs: number;
@@ -67,11 +67,11 @@ export class Call {
   /** The holder of its key; undefined before authentication, and for calls that need no key. */
   principal: Principal | undefined;
   message: Message | undefined;
-  /** What it ended with, as it was thrown. */
+  /** The error that it ended with; undefined if it succeeded. */
   error: unknown;
   /** Bytes that it has written and that cost no call of its key's plan. */
   writtenBytes = 0;
-  /** Name by which the position of a watch was given, for its refusal; set where a header gives it. */
+  /** Header that gave the position of a watch, which errors name then; undefined if a field gave it. */
   positionName: string | undefined;
   /** Reason for which it was aborted; undefined if it was not. */
   abortReason: ConnectError | undefined;
@@ -97,16 +97,16 @@ export class Call {
     this.isReported = options.isReported ?? true;
     this.credential = options.credential ?? "key";
     this.setHeader = options.setHeader;
-    const { timeoutMs = Number.POSITIVE_INFINITY, error } = timeoutIn(this.headers);
+    const { timeoutMs = Number.POSITIVE_INFINITY, error } = parseTimeoutHeader(this.headers);
     this.timeoutMs = timeoutMs;
     this.timeoutError = error;
-    const mostMs = this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS;
-    this.deadlineMs = this.startMs + Math.min(mostMs, timeoutMs);
-    // A timer waits 1 ms at least, in which a call may be done.
-    if (timeoutMs === 0) this.endLate();
-    // Calls without a time of their own are looked at together.
-    else if (timeoutMs < mostMs && timeoutMs <= TIMER_MS_MAX)
-      this.#timer = setTimeout(() => this.endLate(), timeoutMs);
+    const maxMs = this.streams ? Number.POSITIVE_INFINITY : CALL_TIMEOUT_MS;
+    this.deadlineMs = this.startMs + Math.min(maxMs, timeoutMs);
+    // A timer would wait at least 1 ms, in which a call may succeed.
+    if (timeoutMs === 0) this.timeOut();
+    // The default timeout needs no timer for each call: `Calls` checks all of them at an interval.
+    else if (timeoutMs < maxMs && timeoutMs <= TIMER_MS_MAX)
+      this.#timer = setTimeout(() => this.timeOut(), timeoutMs);
   }
 
   /** True for an RPC of the contract, under whichever path. */
@@ -114,7 +114,7 @@ export class Call {
     return this.method.startsWith("recalld.v1.");
   }
 
-  /** Id of the request, as the answer and the log have it. */
+  /** Value of `X-Request-Id`, which the answer and the log line have as well. */
   get id(): string {
     return String(this.headers["x-request-id"] ?? "");
   }
@@ -138,12 +138,12 @@ export class Call {
     return this.principal;
   }
 
-  /** Name by which the call takes of what many share: its account, or without one the network of its address. */
+  /** Owner of what the call takes of each `Share`: its account, or the network of its address if there is none. */
   get owner(): string {
     return this.principal === undefined ? `address ${this.network}` : `account ${this.principal.accountId}`;
   }
 
-  /** Ends the call's work: aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the answer any more, to end the call's work. */
   get controller(): AbortController {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -156,7 +156,7 @@ export class Call {
     return this.controller.signal;
   }
 
-  /** Ends the call: its client has gone, its time is over, or the server stops. */
+  /** Ends the call early: its client has gone, its time is over, or the server stops. */
   abort(reason: ConnectError): void {
     if (this.abortReason !== undefined) return;
     this.abortReason = reason;
@@ -189,13 +189,13 @@ export class Call {
     this.#move(this.#bytes + bytes, (share, owner, more) => share.take(owner, more));
   }
 
-  /** Counts the request as so many times what it counts for. @throws as `hold` does. */
-  holdTimes(times: number): void {
+  /** Multiplies the bytes that the call holds. @throws as `hold` does. */
+  multiplyHeld(times: number): void {
     this.hold(this.#bytes * (times - 1));
   }
 
   /**
-   * Refuses a body that its owner's other bodies leave no room for: those that have begun can be finished then.
+   * Refuses a large body while its owner is sending as many as may be held, so that those can be finished.
    *
    * @throws MemoryError `resource_exhausted` or `unavailable` (BODIES_LIMITED).
    */
@@ -206,7 +206,7 @@ export class Call {
     this.#begunBytes += bytes;
   }
 
-  /** Changes the bytes that the call holds, by what they turned out to be: refusing them now would undo nothing. */
+  /** Corrects the bytes that the call holds once they are known. It refuses nothing: they are in memory already. */
   adjust(bytes: number): void {
     this.#move(Math.max(0, this.#bytes + bytes), (share, owner, more) => share.add(owner, more));
   }
@@ -214,7 +214,7 @@ export class Call {
   #move(bytes: number, take: (share: Share, owner: string, bytes: number) => void): void {
     if (this.#isReleased) return;
     this.#owner ??= this.owner;
-    const [before, after] = [this.memory.of(this.#bytes), this.memory.of(bytes)];
+    const [before, after] = [this.memory.shareFor(this.#bytes), this.memory.shareFor(bytes)];
     if (before !== after) {
       take(after, this.#owner, bytes);
       before.give(this.#owner, this.#bytes);
@@ -232,28 +232,28 @@ export class Call {
     else this.#onRelease = run;
   }
 
-  /** Ends the call because its time is over. */
-  endLate(): void {
+  /** Aborts the call because its time is over. */
+  timeOut(): void {
     const ms = Math.round(this.deadlineMs - this.startMs);
     this.abort(new ConnectError(`the call took longer than ${ms} ms`, Code.DeadlineExceeded));
   }
 
-  /** Ends the wait for the client's own time. */
-  stop(): void {
+  /** Stops the timer of the client's timeout. */
+  clearTimer(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Gives back what the call holds, because nothing keeps it any more. */
-  giveBack(): void {
+  /** Gives back the bytes that the call holds; it may hold others afterwards. */
+  releaseBytes(): void {
     this.adjust(-this.#bytes);
     if (this.#owner !== undefined) this.memory.begun.give(this.#owner, this.#begunBytes);
     this.#begunBytes = 0;
   }
 
-  /** Gives back all, and holds nothing from now on, when the answer was taken or the client has gone. */
+  /** Gives back all, for good: the answer was taken, or the client has gone. */
   release(): void {
     if (this.#isReleased) return;
-    this.giveBack();
+    this.releaseBytes();
     this.#isReleased = true;
     this.#onRelease?.();
   }
@@ -263,7 +263,7 @@ export class Call {
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Time that the client allows, by Connect's or gRPC's header. */
-function timeoutIn(headers: IncomingHttpHeaders): ReturnType<typeof parseTimeout> {
+function parseTimeoutHeader(headers: IncomingHttpHeaders): ReturnType<typeof parseTimeout> {
   const { "connect-timeout-ms": connect, "grpc-timeout": grpc = null } = headers;
   const max = Number.POSITIVE_INFINITY;
   return connect === undefined ? parseGrpcTimeout(grpc as string, max) : parseTimeout(connect as string, max);

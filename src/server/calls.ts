@@ -21,8 +21,8 @@ import { noteRefusal } from "./listen/refusals.js";
 import type { Load } from "./load.js";
 import { nameOf, type Rpc } from "./rpc/service.js";
 
-/** Time between two looks for calls that take too long. */
-const LOOK_MS = 250;
+/** Interval of the check for calls that have taken too long. */
+const DEADLINE_CHECK_MS = 250;
 
 /** Bytes that a call writes for one token of its key's rate, where writing costs no call of the plan. */
 const BYTES_PER_TOKEN = 16_384;
@@ -31,7 +31,7 @@ function tokensFor(bytes: number): number {
   return Math.floor(bytes / BYTES_PER_TOKEN);
 }
 
-/** Factor of a request with a filter, beside what any takes: each value of a filter's lists is in a set as well. */
+/** Factor by which a request with a filter takes more memory: each value of a filter's lists is in a set as well. */
 const FILTER_TIMES = 7;
 
 export interface CallsOptions {
@@ -57,11 +57,11 @@ export class Calls {
   readonly #limits = new PlanLimits();
   readonly #running = new Set<Call>();
   /**
-   * Number of running RPCs. A stream may run for days, and mostly waits: a call beside it is alone. So is the RPC
-   * that a message of MCP asks.
+   * Number of RPCs that use the main thread now. Streams are not counted, because they mostly wait, nor is the message
+   * of MCP in which an RPC runs.
    */
   running = 0;
-  readonly close = lookEvery(LOOK_MS, () => this.#endLate());
+  readonly close = lookEvery(DEADLINE_CHECK_MS, () => this.#timeOutLate());
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -91,11 +91,11 @@ export class Calls {
    * for the caller's plan.
    *
    * @throws MemoryError `unavailable`, `unauthenticated` or `resource_exhausted`, or ConnectError `invalid_argument`
-   * for a time that is none, or what the call was aborted with.
+   * for a malformed timeout, or the reason for which the call was aborted.
    */
   async begin(call: Call): Promise<void> {
     this.checkLoad();
-    // Connect looks at its own protocols' header alone, and before the key, so that nobody pays for the refusal.
+    // As Connect does for its own protocols: before the key is checked, so that the refusal costs its owner nothing.
     if (call.timeoutError !== undefined) {
       noteRefusal(call.request);
       throw call.timeoutError;
@@ -144,12 +144,12 @@ export class Calls {
     call.writtenBytes += bytes;
   }
 
-  /** Serves a call's message for as long as its client waits. @throws what that throws, or the reason of its end. */
+  /** Runs the RPC on the call's message. @throws what the RPC throws, or the reason for which the call was aborted. */
   async run(call: Call, { descriptor, serve }: Rpc): Promise<Message> {
     const work = () => {
       const { message } = call;
       if (message !== undefined && "filter" in message && message.filter !== undefined)
-        call.holdTimes(FILTER_TIMES);
+        call.multiplyHeld(FILTER_TIMES);
       return serve(message as never, call) as Promise<Record<string, unknown>>;
     };
     const fields = await call.run(work, (late) => {
@@ -162,14 +162,14 @@ export class Calls {
   end(call: Call): void {
     if (!this.#running.delete(call)) return;
     if (call.isRpc && !call.streams) this.running -= 1;
-    call.stop();
+    call.clearTimer();
     const ms = performance.now() - call.startMs;
     // `ok`, or Connect's name of the error.
     const code = call.error === undefined ? "ok" : codeToString(wireErrorOf(call, call.error).code);
     const { id: requestId, method, protocol } = call;
     const accountId = call.principal?.accountId;
     if (call.error !== undefined && isFault(call.error)) this.logFault(call, call.error);
-    if (isRefusal(call.error)) noteRefusal(call.request);
+    if (isCountedRefusal(call.error)) noteRefusal(call.request);
     call.watcher?.end({ code, ms });
     if (!call.isReported) return;
     const traceId = call.watcher?.traceId ?? TRACE_PARENT.exec(String(call.headers.traceparent))?.[1];
@@ -195,42 +195,43 @@ export class Calls {
     const { concurrency } = plan;
     const rates = this.#limits.ratesOf(plan)?.keys;
     const policies: string[] = [];
-    const now: string[] = [];
+    const limits: string[] = [];
     if (rates !== undefined) {
       const { perSecond, burst } = rates.rate;
       policies.push(`"rate";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-      now.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
+      limits.push(`"rate";r=${rates.left(keyHash)};t=${Math.ceil(rates.fullInMs(keyHash) / 1000)}`);
     }
     if (concurrency !== undefined) {
       policies.push(`"concurrency";q=${concurrency};qu="concurrent-requests"`);
-      now.push(`"concurrency";r=${concurrency - this.#limits.runningOf(keyHash)}`);
+      limits.push(`"concurrency";r=${concurrency - this.#limits.runningOf(keyHash)}`);
     }
     if (policies.length === 0) return;
     call.setHeader("ratelimit-policy", policies.join(", "));
-    call.setHeader("ratelimit", now.join(", "));
+    call.setHeader("ratelimit", limits.join(", "));
   }
 
-  #endLate(): void {
+  #timeOutLate(): void {
     const now = performance.now();
-    for (const call of this.#running) if (now > call.deadlineMs) call.endLate();
+    for (const call of this.#running) if (now > call.deadlineMs) call.timeOut();
   }
 }
 
-/** Reasons for which a caller is refused that goes on too fast: a connection that goes on still is ended. */
-const REFUSALS: readonly unknown[] = [
+/** Reasons of refusals that make a caller slow down. A connection with too many refusals is ended. */
+const COUNTED_REASONS: readonly unknown[] = [
   "RATE_LIMITED",
   "KEY_RATE_LIMITED",
   "CONCURRENCY_LIMITED",
   "BODIES_LIMITED",
 ] satisfies Reason[];
 
-function isRefusal(error: unknown): boolean {
+function isCountedRefusal(error: unknown): boolean {
   return (
-    error instanceof MemoryError && (error.code === "unauthenticated" || REFUSALS.includes(error.reason))
+    error instanceof MemoryError &&
+    (error.code === "unauthenticated" || COUNTED_REASONS.includes(error.reason))
   );
 }
 
-/** True for a fault of the server, which is no caller's mistake and no word of an aborted call. */
+/** True for a fault of the server: neither the caller's mistake nor the end of an aborted call. */
 function isFault(error: unknown): boolean {
   if (error instanceof MemoryError) return error.code === "internal";
   if (error instanceof ConnectError)
@@ -250,9 +251,9 @@ function credentialOf({ headers, request, credential }: Call): Credential | unde
   return credential === "key" || session === undefined ? undefined : { session };
 }
 
-/** Calls that are not recorded: a look at the record would fill it, and a closed account has none. */
+/** RPCs whose success is not recorded: reading the record would fill it, and a closed account has none. */
 const NOT_RECORDED = [AccountService.method.listRecentCalls, AccountService.method.closeAccount].map(nameOf);
-/** Successful calls whose namespace is not recorded: it was erased. */
+/** RPC whose namespace is not recorded after a success: its name was erased. */
 const DELETE_NAMESPACE = nameOf(MemoryService.method.deleteNamespace);
 const MESSAGE_CHARS_MAX = 300;
 
@@ -268,7 +269,7 @@ function recordCall(
   if (caller === undefined || caller.sessionHash !== undefined || code === "unauthenticated") return;
   if (code === "ok" && NOT_RECORDED.includes(method)) return;
   const namespace = code === "ok" && method === DELETE_NAMESPACE ? undefined : namespaceIn(message);
-  const told = code === "ok" ? undefined : messageOf(error, code);
+  const recordedMessage = code === "ok" ? undefined : messageOf(error, code);
   const { accountId, keyId } = caller;
   recorder.note(caller, {
     accountId,
@@ -280,11 +281,11 @@ function recordCall(
     requestId,
     atMs: Date.now() - ms,
     ...(namespace !== undefined && { namespace }),
-    ...(told !== undefined && { message: told }),
+    ...(recordedMessage !== undefined && { message: recordedMessage }),
   });
 }
 
-/** Finds the namespace that a call named, if it is one that can be. */
+/** The namespace that a request names; undefined if it names none or the name is not valid. */
 function namespaceIn(message: Call["message"]): string | undefined {
   const { namespace = "" } = (message ?? {}) as { namespace?: string };
   try {
@@ -294,35 +295,35 @@ function namespaceIn(message: Call["message"]): string | undefined {
   }
 }
 
-/** Returns an error's message without anything that the request holds; undefined if that is not certain. */
-function messageOf(refusal: unknown, code: string): string | undefined {
+/** An error's message without anything of the request's content; undefined if that cannot be ruled out. */
+function messageOf(error: unknown, code: string): string | undefined {
   if (code === "internal") return INTERNAL_MESSAGE;
-  // The service's own: the deadline has passed, or it shuts down.
-  if (refusal instanceof ConnectError && OWN_CODES.includes(refusal.code)) return refusal.rawMessage;
-  if (!(refusal instanceof MemoryError)) return undefined;
-  const { field = "", recorded } = refusal;
-  const known = knownPart(field);
+  if (error instanceof ConnectError && OWN_CODES.includes(error.code)) return error.rawMessage;
+  if (!(error instanceof MemoryError)) return undefined;
+  const { field = "", recorded } = error;
+  const known = contractPart(field);
   if (known === field) return recorded.slice(0, MESSAGE_CHARS_MAX);
   if (!recorded.startsWith(field)) return undefined;
   return (known + recorded.slice(field.length)).slice(0, MESSAGE_CHARS_MAX);
 }
 
+/** Codes whose messages are the service's own: the deadline has passed, or the service shuts down. */
 const OWN_CODES = [Code.DeadlineExceeded, Code.Unavailable];
 
 /** Names that a path in an error may have, beside those of the contract's fields. */
-const KNOWN = new Set(["body", "path", "query", "Idempotency-Key"]);
+const CONTRACT_NAMES = new Set(["body", "path", "query", "Idempotency-Key"]);
 for (const { methods } of [MemoryService, AccountService]) for (const { input } of methods) addFields(input);
 
 function addFields({ fields }: DescMessage): void {
   for (const { name, message } of fields) {
-    KNOWN.add(name);
+    CONTRACT_NAMES.add(name);
     if (message?.file.proto.package === "recalld.v1") addFields(message);
   }
 }
 
 /** Shortens a field's path to the names of the contract: what follows are the caller's own words. */
-function knownPart(path: string): string {
+function contractPart(path: string): string {
   const names = path.split(".");
-  const known = names.findIndex((name) => !KNOWN.has(name.replace(/\[\d+\]$/, "")));
-  return path === "" || known === -1 ? path : [...names.slice(0, known), "…"].join(".");
+  const end = names.findIndex((name) => !CONTRACT_NAMES.has(name.replace(/\[\d+\]$/, "")));
+  return path === "" || end === -1 ? path : [...names.slice(0, end), "…"].join(".");
 }

@@ -19,13 +19,8 @@ const ENCODING_HEADERS = ["content-encoding", "connect-content-encoding", "grpc-
  */
 export function normalizeHeaders(headers: IncomingHttpHeaders): void {
   const type = headers["content-type"];
-  if (
-    type !== undefined &&
-    type !== "application/json" &&
-    isServed(type) &&
-    foreignCharset(type) === undefined
-  )
-    headers["content-type"] = bare(type);
+  const isNormal = type === undefined || type === "application/json";
+  if (!isNormal && isServed(type) && foreignCharset(type) === undefined) headers["content-type"] = bare(type);
   for (const name of ENCODING_HEADERS) {
     const value = headers[name];
     if (value === undefined) continue;

@@ -1,4 +1,4 @@
-import { toEnd } from "../concurrency/time-slices.js";
+import { runToEnd } from "../concurrency/time-slices.js";
 import { count, invalid, type MemoryError, shown, shownPath } from "../errors.js";
 import { beginsNumber, endOfToken, isHeld } from "../json-tokens.js";
 import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
@@ -6,7 +6,7 @@ import { parseJson } from "../parse-json.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
-/** Characters that are looked at before other work may run. */
+/** Characters read before other work may run. */
 const SLICE_CHARS = 32_768;
 
 const [QUOTE, COMMA] = [0x22, 0x2c];
@@ -93,7 +93,7 @@ interface Reading {
  * @throws MemoryError `invalid_argument` for what is not JSON, and for a long text with a list or an element that is
  * longer than any may be, or has more values, or is deeper.
  */
-export function* reading(text: string, { what = "body", part = "" }: Reading = {}) {
+export function* parseInSteps(text: string, { what = "body", part = "" }: Reading = {}) {
   const scopes: Scope[] = [];
   /** Path of the value that is being read. */
   const pathOfValue = () => {
@@ -130,6 +130,7 @@ export function* reading(text: string, { what = "body", part = "" }: Reading = {
     } else if (char === OBJECT_END || char === ARRAY_END) {
       expectsKey = false;
       const closed = scopes.pop();
+      // What was closed is an element if it stands in an array that is a field of the body.
       const [, list] = scopes;
       if (!isBound || scopes.length !== 2 || list?.isObject !== false || closed === undefined) continue;
       if (list.index >= ELEMENTS_MAX) throw tooMany(field());
@@ -145,24 +146,24 @@ export function* reading(text: string, { what = "body", part = "" }: Reading = {
       loss ??= lossOfNumber(text.slice(at, end), pathOfValue);
     }
   }
-  return { value: yield* parsing(text, elements, what), loss };
+  return { value: yield* parseElements(text, elements, what), loss };
 }
 
 /** Parses JSON of which nothing may be lost. @throws MemoryError `invalid_argument` that names the field it is in. */
 export function parseLossless(text: string, about?: Reading): unknown {
-  const { value, loss } = toEnd(reading(text, about));
+  const { value, loss } = runToEnd(parseInSteps(text, about));
   if (loss !== undefined) throw loss;
   return value;
 }
 
-/** Parses JSON, the elements of its lists that are at these places one by one. */
-function* parsing(
+/** Parses JSON; first the elements of its lists, which are at these places, one by one. */
+function* parseElements(
   text: string,
   elements: readonly (readonly [begin: number, end: number])[],
   what: string,
 ): Generator<void, unknown> {
   const parts: unknown[] = [];
-  // The text with the number of each element in its place.
+  // The text without the elements: each has its number in its place.
   let rest = "";
   let copied = 0;
   for (const [begin, end] of elements) {

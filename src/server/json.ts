@@ -15,13 +15,13 @@ import {
   TimestampSchema,
   timestampFromMs,
 } from "@bufbuild/protobuf/wkt";
-import { inTimeSlices, toEnd } from "../concurrency/time-slices.js";
+import { inTimeSlices, runToEnd } from "../concurrency/time-slices.js";
 import { invalid, shown } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
 import { suggestion } from "../suggest.js";
-import { LONG_BYTES, reading, textOf } from "./json-text.js";
+import { LONG_BYTES, parseInSteps, textOf } from "./json-text.js";
 
 /** Form of JSON on every path: snake_case, with fields at their defaults; an unknown field is an error. */
 export const JSON_OPTIONS = {
@@ -31,22 +31,23 @@ export const JSON_OPTIONS = {
 } as const;
 
 /**
- * Messages that JSON writes as a string: their form, and how it is read; undefined if it has another. Which of them are
- * too long or too far away, the domain says, as of the binary form. Field masks have rules of their own.
+ * Messages that JSON writes as a string: their form, and how it is parsed; undefined if a string has another form. The
+ * domain checks their limits, as for binary messages. Field masks have rules of their own: see `parseMask`.
  */
-const TEXTS: Readonly<Record<string, readonly [form: string, read: (text: string) => Message | undefined]>> =
-  {
-    [TimestampSchema.typeName]: ["a time like 2030-01-31T12:00:00Z (RFC 3339)", timeIn],
-    [DurationSchema.typeName]: ['a number of seconds like "3600s"', lengthIn],
-  };
+const STRING_FORMS: Readonly<
+  Record<string, readonly [form: string, parse: (text: string) => Message | undefined]>
+> = {
+  [TimestampSchema.typeName]: ["a time like 2030-01-31T12:00:00Z (RFC 3339)", parseTimestamp],
+  [DurationSchema.typeName]: ['a number of seconds like "3600s"', parseDuration],
+};
 
 /** Values of a message's fields, as `create` takes them. */
 type Fields = Record<string, unknown>;
 
-/** Fields of a patch that say how to update, and are no part of what is updated. */
-const ABOUT_PATCHES = ["etag", "on_secret"];
+/** Fields of a patch that say how to update, so they are no part of its update mask. */
+const PATCH_OPTIONS = ["etag", "on_secret"];
 
-/** Resource that a request is about. */
+/** Resource that a request of the REST API is about. */
 interface Resource {
   /** Fields that its path gives. Their names are single words, which are the same in every form. */
   readonly path: Readonly<Record<string, string>>;
@@ -64,32 +65,36 @@ interface Resource {
 export function readJson(
   message: DescMessage,
   bytes: Uint8Array,
-  about?: Resource,
+  resource?: Resource,
 ): Promise<Message> | Message {
-  const work = readingJson(message, bytes, about);
-  return bytes.length < LONG_BYTES ? toEnd(work) : inTimeSlices(work);
+  const work = parseJsonInSteps(message, bytes, resource);
+  return bytes.length < LONG_BYTES ? runToEnd(work) : inTimeSlices(work);
 }
 
-function* readingJson(message: DescMessage, bytes: Uint8Array, about?: Resource): Generator<void, Message> {
-  const { value, loss } = yield* reading(textOf(bytes));
+function* parseJsonInSteps(
+  message: DescMessage,
+  bytes: Uint8Array,
+  resource?: Resource,
+): Generator<void, Message> {
+  const { value, loss } = yield* parseInSteps(textOf(bytes));
   yield;
-  const fields = yield* fieldsIn(message, value);
+  const fields = yield* parseFields(message, value);
   if (loss !== undefined) throw loss;
-  if (about === undefined) return create(message, fields);
-  const { path, isPatch } = about;
+  if (resource === undefined) return create(message, fields);
+  const { path, isPatch } = resource;
   const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
-  const beside = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
-  for (const name of isPatch ? [...Object.keys(path), "update_mask"] : Object.keys(path)) {
-    if (given.includes(name)) throw invalid(name, beside);
-  }
+  const refused = Object.keys(path);
+  if (isPatch) refused.push("update_mask");
+  const why = isPatch ? "is no part of a patch" : "stands in the path; leave it out of the body";
+  for (const name of refused) if (given.includes(name)) throw invalid(name, why);
   Object.assign(fields, path);
-  if (isPatch) fields.updateMask = { paths: given.filter((name) => !ABOUT_PATCHES.includes(name)) };
+  if (isPatch) fields.updateMask = { paths: given.filter((name) => !PATCH_OPTIONS.includes(name)) };
   return create(message, fields);
 }
 
 /** Decodes a tool's arguments, of which its schema tells a model. @throws MemoryError `invalid_argument`. */
 export function readArguments(message: DescMessage, value: unknown): Message {
-  return create(message, toEnd(fieldsIn(message, value, "", [])));
+  return create(message, runToEnd(parseFields(message, value, "", [])));
 }
 
 /** Finds a field by its name in the contract, or by that of Protobuf's JSON. */
@@ -99,9 +104,9 @@ export function fieldOf(message: DescMessage, key: string): DescField | undefine
 
 /**
  * Checks and reads a message, and yields after each element of its lists. `path` is empty for the body, and
- * `memories[3]` for a part of it. An error about an unknown field lists those of `listed`.
+ * `memories[3]` for a part of it. An error about an unknown field names those of `listed`.
  */
-function* fieldsIn(
+function* parseFields(
   message: DescMessage,
   value: unknown,
   path = "",
@@ -123,7 +128,8 @@ function* fieldsIn(
     seen.set(field, key);
     // null is Protobuf's way to leave a field out.
     if (inner === null) continue;
-    const read = field.fieldKind === "list" ? yield* listIn(field, inner, name) : valueIn(field, inner, name);
+    const read =
+      field.fieldKind === "list" ? yield* parseList(field, inner, name) : parseValue(field, inner, name);
     // Of a group, only one field may be given. An optional one is a group of its own, which it does not name.
     const { oneof } = field;
     if (oneof === undefined) {
@@ -138,46 +144,48 @@ function* fieldsIn(
   return fields;
 }
 
-function* listIn(field: DescField, value: unknown, name: string): Generator<void, unknown[]> {
+function* parseList(field: DescField, value: unknown, name: string): Generator<void, unknown[]> {
   if (!Array.isArray(value)) throw invalid(name, `is ${kindOf(value)}; send an array`);
   const read: unknown[] = [];
   for (const [i, each] of value.entries()) {
-    read.push(valueIn(field, each, `${name}[${i}]`));
+    read.push(parseValue(field, each, `${name}[${i}]`));
     yield;
   }
   return read;
 }
 
-/** Type of each scalar in JavaScript, and what to send. Whole numbers have limits of their own, which their refusal names. */
+/** Type of each scalar in JavaScript, and what to send; all others are whole numbers, whose limits the domain checks. */
 const SCALARS: Partial<Record<ScalarType, readonly [type: string, what: string]>> = {
   [ScalarType.STRING]: ["string", "a string"],
   [ScalarType.BOOL]: ["boolean", "true or false"],
   [ScalarType.DOUBLE]: ["number", "a number"],
 };
 
-function valueIn({ message, scalar, enum: choice }: DescField, value: unknown, name: string): unknown {
-  if (message !== undefined) return messageIn(message, value, name);
-  return choice === undefined ? scalarIn(scalar as ScalarType, value, name) : choiceIn(choice, value, name);
+function parseValue({ message, scalar, enum: choice }: DescField, value: unknown, name: string): unknown {
+  if (message !== undefined) return parseMessage(message, value, name);
+  if (choice !== undefined) return parseEnum(choice, value, name);
+  return parseScalar(scalar as ScalarType, value, name);
 }
 
-function scalarIn(scalar: ScalarType, value: unknown, name: string): unknown {
+function parseScalar(scalar: ScalarType, value: unknown, name: string): unknown {
   const [type, what] = SCALARS[scalar] ?? ["number", "a whole number"];
   if (typeof value !== type) throw invalid(name, `is ${kindOf(value)}; send ${what}`);
   if (typeof value === "string") expectWellFormed(name, value);
-  if (what === "a whole number" && !Number.isInteger(value)) throw invalid(name, `is ${value}; send ${what}`);
+  if (SCALARS[scalar] === undefined && !Number.isInteger(value))
+    throw invalid(name, `is ${value}; send ${what}`);
   return value;
 }
 
-function messageIn(message: DescMessage, value: unknown, name: string): unknown {
-  if (message.typeName === FieldMaskSchema.typeName) return maskIn(value, name);
-  const text = TEXTS[message.typeName];
-  if (text !== undefined) {
-    const [form, read] = text;
-    const found = read(scalarIn(ScalarType.STRING, value, name) as string);
-    if (found === undefined) throw invalid(name, `is not ${form}`);
-    return found;
+function parseMessage(message: DescMessage, value: unknown, name: string): unknown {
+  if (message.typeName === FieldMaskSchema.typeName) return parseMask(value, name);
+  const stringForm = STRING_FORMS[message.typeName];
+  if (stringForm !== undefined) {
+    const [form, parse] = stringForm;
+    const parsed = parse(parseScalar(ScalarType.STRING, value, name) as string);
+    if (parsed === undefined) throw invalid(name, `is not ${form}`);
+    return parsed;
   }
-  if (message.file.proto.package === "recalld.v1") return toEnd(fieldsIn(message, value, name));
+  if (message.file.proto.package === "recalld.v1") return runToEnd(parseFields(message, value, name));
   if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
   // A Struct is what its JSON is.
   return message.typeName === StructSchema.typeName ? value : fromJson(message, value as JsonObject);
@@ -187,23 +195,23 @@ function messageIn(message: DescMessage, value: unknown, name: string): unknown 
  * Reads a field mask. Protobuf's JSON has `"createdAt"` in it, which would spoil keys of metadata; this API's fields
  * are in snake_case elsewhere, so both are read.
  */
-function maskIn(value: unknown, name: string): Fields {
+function parseMask(value: unknown, name: string): Fields {
   if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send names with commas between`);
-  return { paths: value === "" ? [] : value.split(",").map(pathOf) };
+  return { paths: value === "" ? [] : value.split(",").map(toSnakeCase) };
 }
 
-/** Writes a field's name as the contract does. What follows a dot is no field's name, and stays. */
-function pathOf(path: string): string {
+/** Writes a path's field name in snake_case. What follows a dot is a key of metadata, and stays. */
+function toSnakeCase(path: string): string {
   const [first = "", ...rest] = path.split(".");
   return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
 }
 
-function timeIn(text: string): Message | undefined {
+function parseTimestamp(text: string): Message | undefined {
   const ms = parseInstant(text);
   return ms === undefined ? undefined : timestampFromMs(ms);
 }
 
-function lengthIn(text: string): Message | undefined {
+function parseDuration(text: string): Message | undefined {
   const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,9}))?s$/.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const factor = sign === "-" ? -1 : 1;
@@ -213,7 +221,7 @@ function lengthIn(text: string): Message | undefined {
   });
 }
 
-function choiceIn(choice: DescEnum, value: unknown, name: string): number {
+function parseEnum(choice: DescEnum, value: unknown, name: string): number {
   if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
   const chosen = choice.values.find((each) => each.name === value);
   if (chosen !== undefined) return chosen.number;

@@ -20,7 +20,7 @@ export class Load {
   /** Delay of the event loop in milliseconds, smoothed. */
   loopDelayMs = 0;
   #dueMs = performance.now() + LOOP_CHECK_MS;
-  readonly close = lookEvery(LOOP_CHECK_MS, () => this.#look());
+  readonly close = lookEvery(LOOP_CHECK_MS, () => this.#measure());
 
   /**
    * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything
@@ -33,7 +33,7 @@ export class Load {
     if (this.loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
   }
 
-  #look(): void {
+  #measure(): void {
     const now = performance.now();
     const late = Math.min(Math.max(0, now - this.#dueMs), LATE_MAX_MS);
     this.#dueMs = now + LOOP_CHECK_MS;

@@ -56,7 +56,7 @@ export async function flushLog(stream: Writable = process.stderr): Promise<void>
  * Pino's own serialiser is not used: it copies every property of an error, and a database driver's errors
  * carry the documents they were about.
  */
-export function describeError(error: unknown): unknown {
+function describeError(error: unknown): unknown {
   const causes: unknown[] = [];
   for (let at = error; at instanceof Error && causes.length < CAUSES_MAX; at = at.cause) {
     const { name, message, stack } = at;

@@ -9,7 +9,7 @@ import { noteRefusal } from "./listen/refusals.js";
 /** Size from which an answer is compressed for those who accept it; smaller ones gain nothing. */
 const GZIP_BYTES_MIN = 1_024;
 
-/** Path whose requests are calls. */
+/** A path, and how calls to it are served. */
 export interface Endpoint {
   readonly method: HTTPMethods | string[];
   readonly url: string;
@@ -17,15 +17,15 @@ export interface Endpoint {
   readonly name?: string;
   readonly protocol?: Protocol;
   readonly streams?: boolean;
-  /** Which of a request's credentials is checked. None if left out: the request then counts as one without a key. */
+  /** Credential that is checked. If left out, none is, and the request counts as one without a key. */
   readonly credential?: Call["credential"] | undefined;
-  /** How a call is opened whose protocol, and all that follows from it, its type of body tells. */
-  opening?(type: string): Partial<CallOptions>;
-  /** Types of body that are read; left out where none is, or where `answer` judges them. */
+  /** Options of a call that depend on its Content-Type, such as the protocol. */
+  optionsFor?(type: string): Partial<CallOptions>;
+  /** Content-Types that are accepted; left out if no body is read, or if `answer` checks the type. */
   readonly takes?: readonly string[] | undefined;
-  /** Responds to a call that is not begun yet; JSON as text, as an object, or undefined if it was sent already. */
+  /** Begins a call and serves it. Returns the JSON to send, as text or as an object; undefined if it has sent the answer. */
   answer(call: Call, reply: FastifyReply): Promise<string | object | undefined>;
-  /** Sends what was thrown, where it is not in the form of all other errors. */
+  /** Sends an error in a form of its own; `sendCallError` if left out. */
   refuse?(reply: FastifyReply, call: Call, thrown: unknown): FastifyReply;
 }
 
@@ -47,7 +47,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         request: request.raw,
         streams: endpoint.streams ?? false,
         ...(credential && { credential }),
-        ...endpoint.opening?.(type),
+        ...endpoint.optionsFor?.(type),
         setHeader: (header, value) => void reply.header(header, value),
       });
       let answer: string | object | undefined;
@@ -58,7 +58,7 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
         calls.end(call);
         return (endpoint.refuse ?? sendCallError)(reply, call, error);
       }
-      // Before the answer: whoever has it finds the call in the log.
+      // Before the answer is sent: whoever has received it finds the call in the log.
       calls.end(call);
       return answer === undefined ? reply : send(answer, reply);
     },
@@ -66,13 +66,13 @@ export function serve(app: FastifyInstance, endpoint: Endpoint, calls: Calls): v
 }
 
 /** Keeps Fastify from adding a charset to the type of JSON, which has none (RFC 8259). */
-const asItIs = (text: unknown) => String(text);
+const unchanged = (text: unknown) => String(text);
 
 async function send(answer: string | object, reply: FastifyReply): Promise<FastifyReply> {
   // A text goes out in one piece with the headers; bytes would be a piece of their own.
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   reply.header("content-type", "application/json");
   if (!acceptsGzip(reply.request.headers) || Buffer.byteLength(text) < GZIP_BYTES_MIN)
-    return reply.serializer(asItIs).send(text);
+    return reply.serializer(unchanged).send(text);
   return reply.header("content-encoding", "gzip").send(await gzipped(text));
 }

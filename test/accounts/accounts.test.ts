@@ -5,7 +5,7 @@ import { crowdedOut } from "../../src/accounts/changes.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
-import { LOOK_MS } from "../../src/accounts/late-records.js";
+import { VISIT_MS } from "../../src/accounts/late-records.js";
 import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -435,7 +435,7 @@ describe("closing an account", () => {
     expect([...grants]).toEqual([]);
     usage.count("acc_a", { call: "recall", tokens: 1 });
     await usage.close();
-    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    await vi.advanceTimersByTimeAsync(VISIT_MS);
     expect(written).toEqual([]);
     await other.close();
   });
@@ -446,7 +446,7 @@ describe("closing an account", () => {
       written.push({ accountId, date: "2026-11-21", hour: 12, ...counts });
     closed.add("acc_c");
     const usage = open();
-    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    await vi.advanceTimersByTimeAsync(VISIT_MS);
     expect(written.map(({ accountId }) => accountId)).toEqual(["acc_b"]);
     await usage.close();
   });

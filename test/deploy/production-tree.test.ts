@@ -127,7 +127,7 @@ describe("the list of what it is made of", () => {
     ]);
   });
 
-  test("and in SPDX", () => {
+  test("names every package in SPDX as well", () => {
     const { packages, relationships } = listed("spdx") as Spdx;
     const names = packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`);
     expect(installed().filter((each) => !names.includes(each))).toEqual([]);

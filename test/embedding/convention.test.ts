@@ -8,8 +8,8 @@ import {
   type ConventionSettings,
   describeConvention,
   findConvention,
-  remarkable,
   settled,
+  unusualLines,
 } from "../../src/embedding/models/find-convention.js";
 
 async function folderWith(files: Readonly<Record<string, unknown>>): Promise<string> {
@@ -237,9 +237,9 @@ it("vectors that are kept depend on the pooling and the passage prefix, where th
 
 it("the start tells what is not plain, and what is a guess", async () => {
   const known = await find({}, { model: "Xenova/e5-small-v2" });
-  expect(remarkable(known)).toEqual(['query prefix "query: "', 'passage prefix "passage: "']);
-  expect(remarkable(await find({}))).toEqual(["pooling mean (assumed)"]);
-  expect(remarkable(await find({}, { model: "bundled" }))).toEqual([]);
+  expect(unusualLines(known)).toEqual(['query prefix "query: "', 'passage prefix "passage: "']);
+  expect(unusualLines(await find({}))).toEqual(["pooling mean (assumed)"]);
+  expect(unusualLines(await find({}, { model: "bundled" }))).toEqual([]);
   expect(describeConvention(await find({}))).toEqual([
     "pooling mean (assumed)",
     "query prefix none",

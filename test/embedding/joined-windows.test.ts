@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { atMost, type EmbeddedWindow } from "../../src/embedding/pool/task.js";
+import { type EmbeddedWindow, joinedToAtMost } from "../../src/embedding/pool/task.js";
 import { VECTORS_MAX } from "../../src/index/vectors/keys.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 
@@ -14,7 +14,7 @@ const windowsOf = (count: number): EmbeddedWindow[] =>
 describe("the windows of a text", () => {
   it("are what they were while they are few enough, bit by bit", () => {
     const windows = windowsOf(8);
-    expect(atMost(windows, 8)).toBe(windows);
+    expect(joinedToAtMost(windows, 8)).toBe(windows);
   });
 
   it.each([
@@ -25,7 +25,7 @@ describe("the windows of a text", () => {
   ])(
     "are joined with their neighbours when they are %i and may be %i, and all of them count",
     (count, max) => {
-      const joined = atMost(windowsOf(count), max);
+      const joined = joinedToAtMost(windowsOf(count), max);
       expect(joined).toHaveLength(max);
       expect(joined[0]?.start).toBe(0);
       expect(joined.at(-1)?.end).toBe(count * 10);
@@ -44,7 +44,7 @@ describe("the windows of a text", () => {
       { start: 0, end: 1, vector: a },
       { start: 1, end: 2, vector: b },
     ];
-    expect(atMost(windows, 1)).toEqual([{ start: 0, end: 2, vector: a }]);
+    expect(joinedToAtMost(windows, 1)).toEqual([{ start: 0, end: 2, vector: a }]);
   });
 
   it("have a place each in an index", () => {

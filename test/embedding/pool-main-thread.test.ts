@@ -70,7 +70,7 @@ async function open({ restarted = Promise.resolve(), msPerCost = 0.1 } = {}) {
       if (++starts > 1) await restarted;
       return worker;
     },
-    startHere: async () => new MainThread(here, () => others.calls === 0),
+    startMainThread: async () => new MainThread(here, () => others.calls === 0),
   });
   const read = (text: string, input: Partial<EmbedInput> = {}) => {
     const reading = pool.embed({ text, field: "query", owner: "acc", ...input });
@@ -256,7 +256,7 @@ it("the pool does not open if the main thread's model does not", async () => {
   const opened = Pool.open({
     workers: 1,
     start: async () => new PuppetWorker(0.1),
-    startHere: () => Promise.reject(new Error("other files")),
+    startMainThread: () => Promise.reject(new Error("other files")),
   });
   await expect(opened).rejects.toThrow("other files");
 });

@@ -61,8 +61,8 @@ it.each([1, 2, 3, 4])(
     const answered = { whole: 0, cut: 0 };
     let running = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const startHere = async () => new MainThread(encoder, () => running <= 1);
-      const pool = await Pool.open({ workers: 1 + below(3), start, startHere });
+      const startMainThread = async () => new MainThread(encoder, () => running <= 1);
+      const pool = await Pool.open({ workers: 1 + below(3), start, startMainThread });
       const embed = async (signal: AbortSignal) => {
         const words = 1 + below(pick([WHOLE, WHOLE, WHOLE, 12]));
         const text = Array.from({ length: words }, () =>

@@ -16,7 +16,7 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import { LogFiles } from "../../src/index/log-files.js";
 import { LogIndex } from "../../src/index/log-index.js";
 import { openIndexes } from "../../src/index/open.js";
-import { base64Of, findSegments, newPath, SegmentFile } from "../../src/index/segment-file.js";
+import { encodeBits, findSegments, newPath, SegmentFile } from "../../src/index/segment-file.js";
 import type { IndexRow } from "../../src/memory/ports/index.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "./vectors/built.js";
@@ -118,7 +118,7 @@ test("what was removed while others' removals were written is in no file in part
   await file.write();
   const { range, part, rows } = segment;
   const applied = { sequence: 1, opId: "last" };
-  await file.publish({ ...range, part, rows, logId: LOG_ID, applied, expiredMs: 0, lived: base64Of(live) });
+  await file.publish({ ...range, part, rows, logId: LOG_ID, applied, expiredMs: 0, lived: encodeBits(live) });
   /** Changes every other block, so that each is written by itself. */
   const change = (value: number) => {
     const ranges = [];

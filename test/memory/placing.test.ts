@@ -47,7 +47,7 @@ function wordMatchesOf(sequences: readonly number[]) {
       .toSorted(([, a], [, b]) => b - a)
       .map(([sequence]) => sequence)
       .slice(0, WORD_CANDIDATES),
-    judge: async (asked: readonly number[]) => new Map(asked.map((each) => [each, judgedOf(each)] as const)),
+    match: async (asked: readonly number[]) => new Map(asked.map((each) => [each, judgedOf(each)] as const)),
     meanCosine: () => 0.1,
   };
 }
@@ -170,7 +170,7 @@ it("gives what only the words found the cosine of its stored vectors", async () 
   memories[last - 1] = { sequence: last, entry: aMemory({ vectors: far }) };
   const wordMatches = {
     matches: [last],
-    judge: async () => new Map([[last, { share: 1, matched: ["word"] }]]),
+    match: async () => new Map([[last, { share: 1, matched: ["word"] }]]),
     meanCosine: () => 0.9,
   };
   const { best } = await placing({ memories, queries: [query], error: 1e-5, wordMatches });
@@ -187,9 +187,9 @@ it("of equal memories the older comes first, also if it was changed last", async
     sequence: i + 1,
     entry: aMemory({ vectors: query, windows: [{ start: 0, end: 2 }], createdAtMs: 40 - i }),
   }));
-  const judge = async (asked: readonly number[]) =>
+  const match = async (asked: readonly number[]) =>
     new Map(asked.map((each) => [each, { share: 0.5, matched: [] }] as const));
-  const wordMatches = { matches: memories.map(({ sequence }) => sequence), judge, meanCosine: () => 0.5 };
+  const wordMatches = { matches: memories.map(({ sequence }) => sequence), match, meanCosine: () => 0.5 };
   const { best } = await placing({
     memories,
     queries: [query],

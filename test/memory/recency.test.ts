@@ -135,7 +135,7 @@ describe("where a search is exact", () => {
           const wordMatches = search.matchWords("a sailing trip", RECENCY_CANDIDATES);
           const options = { vectors: [query], wanted: 10, wordMatches, recency };
           const all = memories.map((_, i) => i + 1);
-          return { placement: await search.best(options), judged: await (await wordMatches).judge(all) };
+          return { placement: await search.best(options), judged: await (await wordMatches).match(all) };
         });
         const ranked = bruteForce(query, recency).map(({ sequence, score, recency: added }) => {
           return { sequence, rank: score + placement.weight * (judged.get(sequence)?.share ?? 0) + added };

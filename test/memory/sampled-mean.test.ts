@@ -21,7 +21,7 @@ describe("the mean of a sample's vectors", () => {
     yield* left.map((sequence) => ({ sequence, vectors: vectors.get(sequence) ?? [] }));
   }
   let version = 0;
-  const meanOf = (mean: SampledMean, sample: readonly number[]) => mean.of(++version, async () => sample);
+  const meanOf = (mean: SampledMean, sample: readonly number[]) => mean.meanAt(++version, async () => sample);
   const follow = async (mean: SampledMean, sample: readonly number[]) =>
     (await meanOf(mean, sample))([query]);
   const fresh = (sample: readonly number[]) => follow(new SampledMean(read), sample);

@@ -8,12 +8,7 @@ import { ModelVersions } from "../../src/memory/models/model-versions.js";
 import { Pins } from "../../src/memory/models/pin.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { exportMemories } from "../../src/memory/operations/stream/export.js";
-import {
-  announcedLog,
-  announcedNames,
-  LOOK_EVERY_MS,
-  News,
-} from "../../src/memory/operations/stream/news.js";
+import { announcedLog, announcedNames, News, POLL_MS } from "../../src/memory/operations/stream/news.js";
 import {
   FRESH_MS,
   HELD_BYTES_MAX,
@@ -232,7 +227,7 @@ it("many watches of one namespace share each look at its log", async () => {
   await vi.waitFor(
     async () => {
       before = looks;
-      await systemClock.sleep(LOOK_EVERY_MS * 4);
+      await systemClock.sleep(POLL_MS * 4);
       expect(looks - before).toBeLessThan(8);
     },
     { timeout: 15_000 },

@@ -57,7 +57,7 @@ describe("a call", () => {
   it("has 30 seconds at most", () => {
     const call = callOf({ headers: { "grpc-timeout": "90S" } });
     expect(call.deadlineMs - call.startMs).toBeCloseTo(30_000, 3);
-    call.stop();
+    call.clearTimer();
   });
 
   it("keeps no timer of a client's time behind its end", () => {
@@ -65,7 +65,7 @@ describe("a call", () => {
     try {
       const call = callOf({ headers: { "grpc-timeout": "50m" } });
       expect(vi.getTimerCount()).toBe(1);
-      call.stop();
+      call.clearTimer();
       expect(vi.getTimerCount()).toBe(0);
       callOf();
       expect(vi.getTimerCount()).toBe(0);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { RecallRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
-import { toEnd } from "../../src/concurrency/time-slices.js";
+import { runToEnd } from "../../src/concurrency/time-slices.js";
 import { shown } from "../../src/errors.js";
 import { readArguments } from "../../src/server/json.js";
-import { parseLossless, reading } from "../../src/server/json-text.js";
+import { parseInSteps, parseLossless } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
 
 const check = (text: string) => () => expect(parseLossless(text)).toEqual(JSON.parse(text));
@@ -78,7 +78,7 @@ describe("an integer that no double holds", () => {
 
 describe("a part whose fields errors name by themselves", () => {
   const checkIn = (text: string) => () => {
-    const { value, loss } = toEnd(reading(text, { part: "p.args" }));
+    const { value, loss } = runToEnd(parseInSteps(text, { part: "p.args" }));
     expect(value).toEqual(JSON.parse(text));
     if (loss !== undefined) throw loss;
   };

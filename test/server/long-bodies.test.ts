@@ -5,11 +5,11 @@ import {
   type StoreRequest,
   StoreRequestSchema,
 } from "../../gen/recalld/v1/memory_pb.js";
-import { toEnd } from "../../src/concurrency/time-slices.js";
+import { runToEnd } from "../../src/concurrency/time-slices.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseMetadata } from "../../src/memory/requests/metadata.js";
 import { decodeBody } from "../../src/server/body.js";
-import { LONG_BYTES, reading } from "../../src/server/json-text.js";
+import { LONG_BYTES, parseInSteps } from "../../src/server/json-text.js";
 import { readMessage } from "../../src/server/mcp/reading.js";
 
 const CODECS = ["json", "proto"] as const;
@@ -23,7 +23,7 @@ const decode = async (
 };
 
 /** Reads JSON as a long text, whose lists are parsed element by element. */
-const read = (text: string) => toEnd(reading(text.padEnd(LONG_BYTES))).value;
+const read = (text: string) => runToEnd(parseInSteps(text.padEnd(LONG_BYTES))).value;
 
 describe("JSON that is parsed in parts", () => {
   it.each([

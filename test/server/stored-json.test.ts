@@ -5,7 +5,7 @@ import {
   ListMemoriesResponseSchema,
   WatchNamespaceResponseSchema,
 } from "../../gen/recalld/v1/memory_pb.js";
-import { toEnd } from "../../src/concurrency/time-slices.js";
+import { runToEnd } from "../../src/concurrency/time-slices.js";
 import { JSON_OPTIONS } from "../../src/server/json.js";
 import {
   parseStored,
@@ -33,14 +33,14 @@ it("stored JSON stands in an answer as Protobuf-ES would have written what it sa
 });
 
 it("stored JSON is a Struct in the binary form, also in a list and below a choice", () => {
-  const message = toEnd(withStoredStructs(schema, page(storedJson, METADATA)));
+  const message = runToEnd(withStoredStructs(schema, page(storedJson, METADATA)));
   expect(fromBinary(schema, toBinary(schema, message))).toEqual(page(JSON.parse, METADATA));
   const event = create(WatchNamespaceResponseSchema, {
     event: { case: "stored", value: { metadata: storedJson(METADATA[1] ?? "") } },
   });
   const sent = toBinary(
     WatchNamespaceResponseSchema,
-    toEnd(withStoredStructs(WatchNamespaceResponseSchema, event)),
+    runToEnd(withStoredStructs(WatchNamespaceResponseSchema, event)),
   );
   expect(fromBinary(WatchNamespaceResponseSchema, sent).event.value).toMatchObject({ metadata: { "2": 1 } });
 });

@@ -323,7 +323,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/update-memories.ts",
-        "return missed ? (sequences.at(-1) ?? 0) + 1 : undefined;",
+        "return wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;",
         "return undefined;",
       ],
     ],

@@ -13,7 +13,7 @@ export const CALLS_PAGE_MAX = 100;
 export const CALLS_SEARCHED_MAX = 2_500;
 /** Names of each kind that are told apart in an answer: those with most calls. */
 export const SHARES_MAX = 50;
-/** Records that are read and looked at at a time, which takes about a millisecond. */
+/** Records that are read and matched at a time, which takes about a millisecond. */
 const READ_MANY = 250;
 /** Name of all that is not counted apart; no key and no namespace has it. */
 const REST = "";

@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeidUnboxed } from "typeid-js";
 import { every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
-import { LOOK_MS, lookingAtAccounts } from "../late-records.js";
+import { VISIT_MS, visitingAccounts } from "../late-records.js";
 import { type Counts, countsOf, DAY_MS, NOTHING, sum } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsPage } from "./calls.js";
 
@@ -81,7 +81,7 @@ export function openCallRecorder(
 
   const sinceMs = () => Date.now() - days * DAY_MS;
   const writing = inBackground(write, { everyMs: WRITE_MS, onTrouble });
-  const endPruning = every(lookingAtAccounts(calls, prune), { everyMs: LOOK_MS, onTrouble });
+  const endPruning = every(visitingAccounts(calls, prune), { everyMs: VISIT_MS, onTrouble });
   return {
     /** Maximum number of an account's records. */
     max,

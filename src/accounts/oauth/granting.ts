@@ -11,7 +11,7 @@ import { destinationOf, type OAuthClient } from "./client.js";
 import type { Grant, Grants } from "./grants.js";
 
 /** Longest lifetime of a key that an application gets. */
-export const KEY_DAYS_MAX = 365;
+const KEY_DAYS_MAX = 365;
 const CODE_TTL_MS = 60_000;
 /** Time after a consent in which a code that comes again ends the key that it gave. */
 const RETENTION_MS = 60 * 60_000;

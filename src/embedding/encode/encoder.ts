@@ -33,9 +33,9 @@ export interface Prepared {
  * Window size in tokens, for texts of more than `WHOLE_TOKENS`: in larger windows a single fact drowns,
  * see docs/decisions/0017-long-texts-are-read-in-windows-of-64-tokens.md.
  */
-export const WINDOW_TOKENS = 64;
+const WINDOW_TOKENS = 64;
 /** The same limit in UTF-16 units: `match` must not point at a whole book. */
-export const WINDOW_UNITS = 512;
+const WINDOW_UNITS = 512;
 
 type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
 type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;

@@ -158,8 +158,8 @@ export function describeConvention({ convention, assumed }: FoundConvention): st
   ];
 }
 
-/** Selects the lines that an operator should see at the start: unusual values and guesses. */
-export function remarkable(found: FoundConvention): string[] {
+/** Lines of `describeConvention` that an operator should see at the start: unusual values and guesses. */
+export function unusualLines(found: FoundConvention): string[] {
   const usual = describeConvention({ convention: PLAIN, assumed: false });
   return describeConvention(found).filter((line) => !usual.includes(line));
 }

@@ -67,8 +67,8 @@ export class EmbedQueue {
     else accounts.delete(owner);
   }
 
-  /** Next chunk in turn, or undefined if none waits. */
-  get first(): Chunk | undefined {
+  /** The chunk whose turn it is; undefined if none waits. */
+  get nextChunk(): Chunk | undefined {
     const [query, text] = [nextIn(this.#accounts.query), nextIn(this.#accounts.text)];
     return this.#queriesInARow >= QUERIES_IN_A_ROW_MAX ? (text ?? query) : (query ?? text);
   }
@@ -84,26 +84,27 @@ export class EmbedQueue {
     task.take();
   }
 
-  /** All unfinished texts; of each account the last one comes first. */
-  get lastFirst(): Task[] {
+  /** All unfinished texts; of each account, the newest first. */
+  get newestFirst(): Task[] {
     return Object.values(this.#accounts).flatMap((accounts) => tasksIn(accounts).reverse());
   }
 
   /**
-   * Returns the cost of all that is read until a text is done, which need not be added yet: of its own kind, it and those
-   * of its account before it, and as much of each other account; and the other kind's share.
+   * Estimates the cost of all that is read until a text is done, whether it was added or not. Of its own kind (queries or
+   * texts), that is the text, those of its account before it, and as much of each other account; and of the other kind,
+   * its share of the turns.
    */
   costUntil(task: Task): number {
     const { query, text } = this.#accounts;
     const isText = task.input.field === "text";
-    const [accounts, beside] = isText ? [text, query] : [query, text];
+    const [accounts, otherKind] = isText ? [text, query] : [query, text];
     const tasks = accounts.get(task.input.owner) ?? [];
     const at = tasks.indexOf(task);
     const own = costOf(at < 0 ? [...tasks, task] : tasks.slice(0, at + 1));
     let cost = own;
     for (const others of accounts.values()) if (others !== tasks) cost += Math.min(costOf(others), own);
     const share = cost * (isText ? QUERIES_IN_A_ROW_MAX : 1 / QUERIES_IN_A_ROW_MAX);
-    return cost + Math.min(costOf(tasksIn(beside)), share);
+    return cost + Math.min(costOf(tasksIn(otherKind)), share);
   }
 }
 
@@ -118,10 +119,10 @@ function sizeOf(accounts: Accounts): number {
   return size;
 }
 
-/** Next chunk in turn, or undefined if none waits. */
+/** The next chunk of the account whose turn it is; undefined if none waits. */
 function nextIn(accounts: Accounts): Chunk | undefined {
   for (const tasks of accounts.values()) {
-    // Workers may have all the chunks of an earlier text.
+    // All chunks of an earlier text may be with workers.
     const waiting = tasks.find(({ next }) => next !== undefined);
     if (waiting !== undefined) return waiting.next;
   }

@@ -15,7 +15,7 @@ import { EmbedQueue } from "./embed-queue.js";
 import type { MainThread } from "./main-thread.js";
 import { type Chunk, Task } from "./task.js";
 
-/** Model time that the average covers, so that a change of the machine's load shows soon. */
+/** Model time that the moving average covers: short enough to follow the machine's load. */
 const AVERAGED_MS = 5_000;
 /** Weight of the first measurement, as model time. */
 const FIRST_MS = 500;
@@ -39,7 +39,7 @@ const RETRY_MS = { min: 1_000, max: 30_000 };
 const ATTEMPTS_MAX = 2;
 const RESTART_PAUSE_MS = 1000;
 /** Interval between checks that waiting texts can still be done in time. */
-const LOOK_MS = 250;
+const LATE_CHECK_MS = 250;
 
 /**
  * A worker gets its next text while it reads one, so that it never waits for the main thread. Both
@@ -74,7 +74,7 @@ export interface PoolOptions {
   readonly workers: number;
   readonly start: () => Promise<EmbedWorker>;
   /** Loads the model on the main thread, after the workers have started, if it may read there at all. */
-  readonly startHere?: () => Promise<MainThread | undefined>;
+  readonly startMainThread?: () => Promise<MainThread | undefined>;
   /** Called when a worker is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
@@ -97,9 +97,9 @@ export class Pool {
   readonly #throughput = new Throughput();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
-  #here: MainThread | undefined;
+  #mainThread: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #stopLooking = lookEvery(LOOK_MS, () => this.#giveUpLate());
+  readonly #stopChecking = lookEvery(LATE_CHECK_MS, () => this.#giveUpLate());
 
   private constructor(private readonly options: PoolOptions) {}
 
@@ -110,7 +110,7 @@ export class Pool {
       const starting = Array.from({ length: options.workers }, () => pool.#startWorker());
       const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
       if (failed?.status === "rejected") throw failed.reason;
-      pool.#here = await options.startHere?.();
+      pool.#mainThread = await options.startMainThread?.();
       return pool;
     } catch (error) {
       await pool.close();
@@ -149,15 +149,15 @@ export class Pool {
 
   /** Finishes what is being read; texts that still wait are `unavailable`. */
   async close(): Promise<void> {
-    this.#stopLooking();
+    this.#stopChecking();
     this.#closing.abort(stopping());
     this.#rejectWaiting(stopping());
     await Promise.all(this.#underWay);
     await Promise.all([...this.#workers.keys()].map((worker) => worker.close()));
-    const here = this.#here;
-    // It may be closed twice, and a model may not.
-    this.#here = undefined;
-    await here?.close();
+    const mainThread = this.#mainThread;
+    // The pool may be closed twice, but a model only once.
+    this.#mainThread = undefined;
+    await mainThread?.close();
   }
 
   /**
@@ -165,13 +165,15 @@ export class Pool {
    * nothing else has arrived by the end of this iteration of the event loop.
    */
   #begin(task: Task): void {
-    if (this.#chunkForHere(task) === undefined) this.#next();
-    else
-      setImmediate(() => {
-        const chunk = this.#chunkForHere(task);
-        if (chunk !== undefined) this.#embedHere(chunk);
-        this.#next();
-      });
+    if (this.#chunkForMainThread(task) === undefined) {
+      this.#assignChunks();
+      return;
+    }
+    setImmediate(() => {
+      const chunk = this.#chunkForMainThread(task);
+      if (chunk !== undefined) this.#embedOnMainThread(chunk);
+      this.#assignChunks();
+    });
   }
 
   /**
@@ -195,7 +197,7 @@ export class Pool {
   #giveUpLate(): void {
     const nowMs = performance.now();
     const msPerCost = this.#msPerCost;
-    for (const task of this.#waiting.lastFirst) {
+    for (const task of this.#waiting.newestFirst) {
       const { deadlineMs = Number.POSITIVE_INFINITY } = task.input;
       const allowedMs = task.arrivedMs + (deadlineMs - task.arrivedMs) * USABLE_SHARE - nowMs;
       const untilMs = this.#waiting.costUntil(task) * msPerCost;
@@ -207,7 +209,7 @@ export class Pool {
 
   /** Rejects all texts of which a part waits. */
   #rejectWaiting(error: unknown): void {
-    for (const task of this.#waiting.lastFirst) if (task.next !== undefined) this.#reject(task, error);
+    for (const task of this.#waiting.newestFirst) if (task.next !== undefined) this.#reject(task, error);
   }
 
   #reject(task: Task, error: unknown): void {
@@ -216,22 +218,23 @@ export class Pool {
   }
 
   /** Next chunk of a text that is alone, if the main thread may read it. */
-  #chunkForHere(task: Task): Chunk | undefined {
-    const chunk = this.#waiting.first;
+  #chunkForMainThread(task: Task): Chunk | undefined {
+    const chunk = this.#waiting.nextChunk;
     // A text that was broken off meanwhile is not in the queue any more, but another may be.
     if (this.#waiting.size !== 1 || chunk?.task !== task) return undefined;
-    return this.#here?.suits(chunk, this.#throughput.msPerCost) ? chunk : undefined;
+    return this.#mainThread?.suits(chunk, this.#throughput.msPerCost) ? chunk : undefined;
   }
 
-  #embedHere(chunk: Chunk): void {
-    const encode = this.#here?.prepare(chunk, this.#throughput.msPerCost);
+  #embedOnMainThread(chunk: Chunk): void {
+    const encode = this.#mainThread?.prepare(chunk, this.#throughput.msPerCost);
     if (encode === undefined) return;
     this.#waiting.take(chunk.task);
-    this.#track(this.#run(chunk, { work: idle("main"), encode }));
+    this.#track(this.#run(chunk, { work: noWork("main"), encode }));
   }
 
-  #next(): void {
-    for (let chunk = this.#waiting.first; chunk !== undefined; chunk = this.#waiting.first) {
+  /** Gives waiting chunks to workers, as far as these may have more. */
+  #assignChunks(): void {
+    for (let chunk = this.#waiting.nextChunk; chunk !== undefined; chunk = this.#waiting.nextChunk) {
       const worker = this.#workerFor(chunk);
       if (worker === undefined) return;
       const { text, task } = chunk;
@@ -256,7 +259,7 @@ export class Pool {
   async #run(chunk: Chunk, { work, encode }: { work: Work; encode: () => Promise<Encoded> }): Promise<void> {
     work.chunks.push(chunk);
     chunk.attempts++;
-    if (work.chunks.length === 1) begin(work);
+    if (work.chunks.length === 1) beginFirst(work);
     try {
       const encoded = await encode();
       this.#accept(chunk, { encoded, ms: encoded.ms ?? performance.now() - work.begunMs });
@@ -264,8 +267,8 @@ export class Pool {
       this.#fail(chunk, error);
     }
     work.chunks.splice(work.chunks.indexOf(chunk), 1);
-    begin(work);
-    this.#next();
+    beginFirst(work);
+    this.#assignChunks();
   }
 
   #accept(chunk: Chunk, { encoded, ms }: { encoded: Encoded; ms: number }): void {
@@ -279,7 +282,7 @@ export class Pool {
     }
     task.accept(chunk, encoded);
     if (task.isOver) this.#waiting.remove(task);
-    // The windows give a better estimate than the text's length.
+    // Its windows give a better estimate of what is left than its length did.
     else if ("parts" in encoded) this.#giveUpLate();
   }
 
@@ -290,7 +293,7 @@ export class Pool {
       task.putBack(chunk);
       return;
     }
-    this.#reject(task, shown(error));
+    this.#reject(task, callerErrorOf(error));
   }
 
   #breakOff(task: Task): void {
@@ -307,9 +310,9 @@ export class Pool {
   async #startWorker(): Promise<void> {
     const worker = await this.options.start();
     worker.onLost = (lost) => this.#replace(worker, lost);
-    this.#workers.set(worker, idle("worker"));
+    this.#workers.set(worker, noWork("worker"));
     this.#throughput.begin(worker.msPerCost ?? 0);
-    this.#next();
+    this.#assignChunks();
   }
 
   #replace(worker: EmbedWorker, lost: WorkerLostError): void {
@@ -343,18 +346,18 @@ export class Pool {
   }
 }
 
-function idle(thread: EmbeddingThread): Work {
+function noWork(thread: EmbeddingThread): Work {
   return { thread, chunks: [], begunMs: 0 };
 }
 
-/** Notifies the first chunk's caller that it is being read. */
-function begin(work: Work): void {
+/** Tells the caller of a worker's first chunk, if it has one, that it is being read. */
+function beginFirst(work: Work): void {
   work.begunMs = performance.now();
   work.chunks[0]?.task.input.onBegin?.(work.thread);
 }
 
-/** Makes the error that the text's caller sees. */
-function shown(error: unknown): MemoryError {
+/** The error that the text's caller sees. */
+function callerErrorOf(error: unknown): MemoryError {
   if (error instanceof MemoryError) return error;
   if (error instanceof WorkerLostError)
     return unavailable("the model was lost while it read the text", error);

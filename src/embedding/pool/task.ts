@@ -9,7 +9,7 @@ import type { Encoded } from "../encode/encoder.js";
 import { scaled } from "../encode/pooling.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
-/** Maximum number of numbers in a text's vectors, 4 MiB: databases and batches hold no larger memories. */
+/** Maximum total length of a text's vectors, which take 4 MiB then: databases and batches hold no larger memories. */
 const NUMBERS_MAX = 1024 * 1024;
 
 /** A part of a text with its vector. */
@@ -36,13 +36,13 @@ export class Task {
   usedMs = 0;
   /** Estimated cost of the unread chunks. */
   cost: number;
-  /** Whether the caller knows the outcome. */
+  /** True once its promise is settled. */
   isOver = false;
   #tokens = 0;
   readonly #whole: Chunk;
   /** The whole text, or the windows that are read in its place, in order. */
   readonly #chunks: Chunk[];
-  /** Chunks that no worker has, in reverse order: the next one is last. */
+  /** Unread chunks that no worker has, the next one last. */
   readonly #ready: Chunk[];
   #resolve!: (embedding: Embedding) => void;
   #reject!: (error: unknown) => void;
@@ -81,7 +81,7 @@ export class Task {
     else this.#divide(chunk, encoded.parts);
     if (this.#chunks.some(({ vector }) => vector === undefined)) return;
     this.isOver = true;
-    this.#resolve(this.#joined());
+    this.#resolve(this.#joinedEmbedding());
   }
 
   reject(error: unknown): void {
@@ -91,7 +91,7 @@ export class Task {
 
   #divide(chunk: Chunk, parts: readonly Part[]): void {
     const { text, start } = chunk;
-    const inner = unlike(text, parts).map((part) =>
+    const inner = withoutRepeats(text, parts).map((part) =>
       this.#chunk({ start: start + part.start, end: start + part.end }),
     );
     this.#chunks.splice(this.#chunks.indexOf(chunk), 1, ...inner);
@@ -104,12 +104,15 @@ export class Task {
     return { task: this, start, end, text, cost: costOf(text), attempts: 0 };
   }
 
-  #joined(): Embedding {
+  #joinedEmbedding(): Embedding {
     const tokens = this.#tokens;
     if (this.#whole.vector !== undefined) return { vectors: this.#whole.vector, tokens };
-    const read = this.#chunks as (Chunk & EmbeddedWindow)[];
-    const most = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
-    const chunks = atMost(read, Math.min(most, Math.floor(NUMBERS_MAX / (read[0]?.vector.length ?? 1))));
+    const embedded = this.#chunks as (Chunk & EmbeddedWindow)[];
+    const windowsMax = this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX;
+    const chunks = joinedToAtMost(
+      embedded,
+      Math.min(windowsMax, Math.floor(NUMBERS_MAX / (embedded[0]?.vector.length ?? 1))),
+    );
     const positions = chunks.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
@@ -118,11 +121,8 @@ export class Task {
   }
 }
 
-/**
- * Leaves out parts that repeat an earlier one, because hundreds of equal vectors would form an island in
- * a graph.
- */
-function unlike(text: string, parts: readonly Part[]): Part[] {
+/** Leaves out parts that repeat an earlier one: hundreds of equal vectors would be an island in a graph. */
+function withoutRepeats(text: string, parts: readonly Part[]): Part[] {
   const firsts = new Map<string, Part>();
   for (const part of parts) {
     const words = text.slice(part.start, part.end).trim();
@@ -142,7 +142,7 @@ function endToEnd(vectors: readonly Float32Array[]): Float32Array {
  * Reduces a text's windows to at most `max`. If there are more, neighbours are joined into one with the
  * mean of their vectors: each part of the text still counts, in groups of about equal size.
  */
-export function atMost(windows: readonly EmbeddedWindow[], max: number): readonly EmbeddedWindow[] {
+export function joinedToAtMost(windows: readonly EmbeddedWindow[], max: number): readonly EmbeddedWindow[] {
   if (windows.length <= max) return windows;
   const from = (group: number) => Math.floor((group * windows.length) / max);
   return Array.from({ length: max }, (_, group) => join(windows.slice(from(group), from(group + 1))));

@@ -5,7 +5,7 @@ import type { EmbedInput } from "../../memory/ports/embedder.js";
 import { type Answer, type EmbeddingServer, type RequestFailedError, requestVectors } from "./request.js";
 
 /** Requests that run at once, and what one of them holds at most: servers such as TEI take 32 texts. */
-export const REQUESTS_MAX = 8;
+const REQUESTS_MAX = 8;
 export const BATCH_MAX = { texts: 32, tokens: 8_192, bytes: 262_144 } as const;
 /** Time for an answer; a server may load the model first. */
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -22,8 +22,8 @@ const NO_CALL_MS = 60_000;
  * wrong: a memory with such a number of tokens could not be answered.
  */
 const SPECIAL_TOKENS_MAX = 64;
-/** Interval between looks at a server that is away. */
-const LOOK_MS = 2_000;
+/** Interval of the probes of a server that is away. */
+const PROBE_MS = 2_000;
 const PROBE = "probe";
 
 /** A text as it is sent, with its prefix. */
@@ -55,7 +55,7 @@ export interface BatchesOptions {
   readonly server: EmbeddingServer;
   readonly dimensions: number;
   readonly base64: boolean;
-  /** Called when the server goes away, with each failed look at it, and with undefined when it is back. */
+  /** Called when the server goes away, with each probe that fails, and with undefined when it is back. */
   onAway(failure: RequestFailedError | undefined): void;
 }
 
@@ -84,7 +84,7 @@ export class Batches {
   readonly #again: Batch[] = [];
   #running = 0;
   #failure: RequestFailedError | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #probeTimer: NodeJS.Timeout | undefined;
   #probing: Promise<RequestFailedError | undefined> | undefined;
   readonly #closing = new AbortController();
 
@@ -108,10 +108,10 @@ export class Batches {
     });
   }
 
-  /** Ends the looks and the pauses; requests that run are finished. */
+  /** Ends the probes and the pauses; requests that run are finished. */
   close(): void {
     this.#closing.abort();
-    clearInterval(this.#looking);
+    clearInterval(this.#probeTimer);
   }
 
   #send(): void {
@@ -172,7 +172,7 @@ export class Batches {
     const atMs = performance.now() + pauseMs;
     const left = batch.filter(({ untilMs }) => goesOn && atMs < untilMs);
     if (left.length === 0 && trouble !== undefined) this.#goAway(trouble);
-    // Whoever cannot wait as long as others is told at once.
+    // Those whose time ends before the next attempt are rejected at once.
     for (const each of batch) if (!left.includes(each)) each.reject(errorOf(failure, trouble));
     if (left.length === 0) return;
     // It rejects only on closing, which ends the pause.
@@ -180,7 +180,7 @@ export class Batches {
     this.#askAgain({ texts: left, attempt: attempt + 1 });
   }
 
-  /** Looks whether the server has a vector for a text of our own; looks at the same time are one. */
+  /** Asks the server for the vector of a text of our own; returns why it fails. Concurrent probes are one. */
   #probe(): Promise<RequestFailedError | undefined> {
     const { server, dimensions, base64 } = this.options;
     this.#probing ??= probe(server, { dimensions, base64 })
@@ -201,15 +201,15 @@ export class Batches {
     this.options.onAway(failure);
     for (const each of this.#waiting.splice(0)) each.reject(away(failure));
     if (isNew && !this.#closing.signal.aborted) {
-      this.#looking = setInterval(() => void this.#look(), LOOK_MS).unref();
+      this.#probeTimer = setInterval(() => void this.#probeAgain(), PROBE_MS).unref();
     }
   }
 
-  async #look(): Promise<void> {
+  async #probeAgain(): Promise<void> {
     const failure = await this.#probe();
     if (this.#closing.signal.aborted) return;
     if (failure !== undefined) return this.#goAway(failure);
-    clearInterval(this.#looking);
+    clearInterval(this.#probeTimer);
     this.#failure = undefined;
     this.options.onAway(undefined);
   }
@@ -257,5 +257,5 @@ function errorOf(failure: RequestFailedError, trouble: RequestFailedError | unde
 
 function away(failure: RequestFailedError): MemoryError {
   // The failure's words may be the server's own, which are the operator's to read.
-  return unavailable("the embedding server is away", failure, LOOK_MS);
+  return unavailable("the embedding server is away", failure, PROBE_MS);
 }

@@ -40,7 +40,7 @@ export interface RemoteOptions extends RemoteEvents {
 
 export interface RemoteEvents {
   onRequest?: ((request: { outcome: RequestOutcome; ms: number; tokens: number }) => void) | undefined;
-  /** Called when the server goes away, with each failed look at it, and with undefined when it is back. */
+  /** Called when the server goes away, with each probe that fails, and with undefined when it is back. */
   onAway?: ((failure: unknown) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { toEnd } from "../../concurrency/time-slices.js";
+import { runToEnd } from "../../concurrency/time-slices.js";
 import { asInputs, type FlatArrays, type MergeInput, type Overwritten } from "../flat.js";
 import { countDown, forwardOf, type Inverted, mergeColumn, removeRow } from "../rows/inverted.js";
 import type { Nodes } from "./keys.js";
@@ -31,7 +31,7 @@ export class FieldPart {
 
   /** Builds a part of a few rows at once. */
   static of(rows: readonly FieldLists[]): FieldPart {
-    return toEnd(mergeFields(asInputs(rows), rows.length));
+    return runToEnd(mergeFields(asInputs(rows), rows.length));
   }
 
   /** Erases a row: its values' lists lose it, and values and paths that only it had are overwritten. */

@@ -10,7 +10,7 @@ import { ELEMENT, followedBy, KIND, keyOf, kindOf, type Nodes } from "./keys.js"
 import { findNode, firstNode, nextLiving, type Skips } from "./nodes.js";
 import { Selection } from "./selection.js";
 
-/** Rows or values looked at before other work may run. */
+/** Rows or values read before other work may run. */
 const SLICE = 16_384;
 /** Values that are looked for before other work may run. */
 const SLICE_RANGES = 64;

@@ -7,8 +7,8 @@ import { peakOf, quantize } from "./quantize.js";
 export const CHUNK_ROWS = 4096;
 
 /**
- * What a chunk's quantised vectors have room for beyond the highest number: when one is higher yet, all are quantised
- * anew, so that is seldom.
+ * Factor by which the range of a chunk's quantised vectors exceeds their highest number. All are quantised again when a
+ * number is out of the range, so that should be rare.
  */
 const PEAK_MARGIN = 1.05;
 

@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { Bits } from "../rows/bits.js";
-import { type GraphLayout, ROWS_FROM } from "../segment-file.js";
+import { type GraphLayout, ROWS_OFFSET } from "../segment-file.js";
 import type { Places } from "./keys.js";
 
 // How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
@@ -116,7 +116,7 @@ function readVectors(fd: number, slots: Uint32Array, dimensions: number): Float3
     // Neighbours are read at once.
     let end = i + 1;
     while (slots[end] === (slots[i] as number) + end - i) end++;
-    readInto(bytes.subarray(i * rowBytes, end * rowBytes), fd, ROWS_FROM + (slots[i] as number) * rowBytes);
+    readInto(bytes.subarray(i * rowBytes, end * rowBytes), fd, ROWS_OFFSET + (slots[i] as number) * rowBytes);
     i = end;
   }
   // bf16 is the upper half of a float32.
@@ -127,7 +127,7 @@ function readVectors(fd: number, slots: Uint32Array, dimensions: number): Float3
 
 function zeroRows(fd: number, slots: Iterable<number>, rowBytes: number): void {
   const zeros = Buffer.alloc(rowBytes);
-  for (const slot of slots) writeSync(fd, zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
+  for (const slot of slots) writeSync(fd, zeros, 0, rowBytes, ROWS_OFFSET + slot * rowBytes);
   fdatasyncSync(fd);
 }
 
@@ -135,15 +135,15 @@ function* rowsIn(fd: number, { rows, rowBytes }: Shape): Generator<[slot: number
   const memory = Buffer.allocUnsafe(Math.min(WINDOW_ROWS, rows) * rowBytes);
   for (let from = 0; from < rows; from += WINDOW_ROWS) {
     const count = Math.min(WINDOW_ROWS, rows - from);
-    const bytes = readInto(memory.subarray(0, count * rowBytes), fd, ROWS_FROM + from * rowBytes);
+    const bytes = readInto(memory.subarray(0, count * rowBytes), fd, ROWS_OFFSET + from * rowBytes);
     for (let i = 0; i < count; i++) yield [from + i, bytes.subarray(i * rowBytes, (i + 1) * rowBytes)];
   }
 }
 
 /** Computes the checksum of all of a graph's file but its rows. */
 function frameOf(fd: number, { bytes, rows, rowBytes }: Shape): number {
-  const rowsTo = ROWS_FROM + rows * rowBytes;
-  return crc32(read(fd, rowsTo, bytes - rowsTo), crc32(read(fd, 0, ROWS_FROM)));
+  const rowsTo = ROWS_OFFSET + rows * rowBytes;
+  return crc32(read(fd, rowsTo, bytes - rowsTo), crc32(read(fd, 0, ROWS_OFFSET)));
 }
 
 function onFile<T>(path: string, flags: "r" | "r+", work: (fd: number) => T): T {
@@ -156,13 +156,13 @@ function onFile<T>(path: string, flags: "r" | "r+", work: (fd: number) => T): T 
 }
 
 function shapeOf(fd: number): Shape {
-  const matrix = read(fd, 0, ROWS_FROM);
+  const matrix = read(fd, 0, ROWS_OFFSET);
   return { bytes: fstatSync(fd).size, rows: matrix.readUInt32LE(0), rowBytes: matrix.readUInt32LE(4) };
 }
 
 /** Reads the key of each slot. Throws when the file's layout differs from the one above. */
 function readKeys(fd: number, { bytes, rows, rowBytes }: Shape): Float64Array {
-  const headFrom = ROWS_FROM + rows * rowBytes;
+  const headFrom = ROWS_OFFSET + rows * rowBytes;
   const header = read(fd, headFrom + HEAD_BYTES, HEADER_BYTES);
   if (Number(header.readBigUInt64LE(0)) !== rows) throw unknown("another number of nodes than of rows");
   const linksBytes = (count: bigint) => LINK_BYTES * (1 + Number(count));

@@ -1,7 +1,13 @@
 import type { Index } from "usearch";
 import type { Hit } from "../../memory/ports/index.js";
 import { Bits } from "../rows/bits.js";
-import { type Filed, type GraphLayout, graphPath, type Overwriting, type Range } from "../segment-file.js";
+import {
+  type AnySegment,
+  type GraphLayout,
+  graphPath,
+  type Overwriting,
+  type Range,
+} from "../segment-file.js";
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
 import type { IndexThreads } from "./index-thread.js";
@@ -20,7 +26,7 @@ type Collected = Pick<Matches, "distances"> & { readonly keys: ArrayLike<number 
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
  * with zeros. It is searched where it lies, in the system's memory for files.
  */
-export class GraphSegment implements Filed {
+export class GraphSegment implements AnySegment {
   readonly part = "vectors";
   /** Path of the graph's file. */
   readonly path: string;

@@ -9,7 +9,7 @@ import type { GraphSegment } from "./graph-segment.js";
 import { keyOf, parseKey, placesOf } from "./keys.js";
 import { quantize } from "./quantize.js";
 
-/** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
+/** A search of a graph misses next to none among the nearest third of what it finds, also of a query like no memory. */
 const MARGIN = 3;
 /** Standard deviations of the number of the nearest that a graph has, which differs by chance. */
 const DEVIATIONS = 2;
@@ -31,7 +31,7 @@ const WHOLE_MORE = 64;
  * widens these searches, and a query like no memory needs more.
  */
 const EXPANSION_LEAST = 800;
-/** Power of the number of graphs by which it is divided among several: each has fewer of the nearest. Measured. */
+/** Exponent of the number of graphs by which the least expansion is divided: each of several has fewer of the nearest. Measured. */
 const SHARED = 2 / 3;
 /** Multiple of the planned expansion after which a search of the graphs is given up. */
 const PATIENCE = 3;
@@ -73,12 +73,12 @@ export interface FilteredSearch extends SegmentSearch {
   readonly tail: readonly Hit[];
 }
 
-/** A graph that is searched, ever more broadly. */
-interface Searched {
+/** A graph, how broadly it is searched next, and what was found in it so far. */
+interface GraphProgress {
   readonly segment: Searchable;
   expansion: number;
   hits: Hit[];
-  /** Similarity below which it may have more that are not found yet; less than any if there are no more. */
+  /** Similarity below which it may have vectors that are not found yet; negative infinity if it has no others. */
   frontier: number;
 }
 
@@ -92,11 +92,11 @@ export async function searchGraphs(search: GraphSearch): Promise<Found> {
   const forShareOf = (nearest: number) => expansionForShare(nearest / Math.max(1, segments.length));
   const deeper = Math.max(0, forShareOf(limit) - forShareOf(CHECKED));
   const expansion = Math.max(search.expansion + deeper, Math.min(count, forShareOf(count)));
-  const graphs = segments.map((segment) => searched(segment, expansion));
+  const graphs = segments.map((segment) => unsearched(segment, expansion));
   await searchEach(graphs, { vector, count });
   if (expansion < count) {
     const similarities = Float64Array.from(hitsOf(graphs), ({ similarity }) => similarity).sort();
-    const more = openIn(graphs, similarities[similarities.length - count]);
+    const more = incompleteOf(graphs, similarities[similarities.length - count]);
     for (const each of more) each.expansion = count;
     await searchEach(more, { vector, count });
   }
@@ -143,25 +143,25 @@ export async function searchFiltered(search: FilteredSearch): Promise<Found> {
     }
   }
   const nearest = await scan(search);
-  // Before those leave that were removed meanwhile: others may be in their places.
+  // Counted with memories that were removed meanwhile, because these may have kept others out.
   const all = tail.length + nearest.size < count;
   return { hits: [...tail, ...exactlyIn(segments, vector, nearest)], all };
 }
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
-function planOf({ segments, limit, expansion }: FilteredSearch, many: number): Searched[] {
+function planOf({ segments, limit, expansion }: FilteredSearch, many: number): GraphProgress[] {
   const least = Math.min(EXPANSION_HERE_MAX, Math.round(EXPANSION_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
     const nearest = (limit * segment.vectors) / many;
     const planned = Math.max(expansion, least, expansionForShare(nearest));
-    return searched(segment, Math.min(segment.vectors, planned));
+    return unsearched(segment, Math.min(segment.vectors, planned));
   });
 }
 
 /** Searches the graphs until what they have not found is farther; undefined if that takes too long. */
 async function searchMore(
   { vector, among, limit, tail }: FilteredSearch,
-  { graphs, many }: { readonly graphs: readonly Searched[]; readonly many: number },
+  { graphs, many }: { readonly graphs: readonly GraphProgress[]; readonly many: number },
 ): Promise<Hit[] | undefined> {
   let budget = PATIENCE * expansionsOf(graphs);
   for (let open = graphs; ; ) {
@@ -169,7 +169,7 @@ async function searchMore(
     if (budget < 0) return undefined;
     await searchEach(open, { vector, among });
     const hits = [...tail, ...hitsOf(graphs)];
-    open = openIn(graphs, similarityOfLast(hits, limit));
+    open = incompleteOf(graphs, similarityOfLast(hits, limit));
     if (open.length === 0) return hits;
     for (const each of open) each.expansion *= 2;
     const isBroad = open.some(({ expansion }) => expansion > EXPANSION_HERE_MAX);
@@ -179,7 +179,7 @@ async function searchMore(
 
 /** Searches graphs for the vectors nearest to one: `count` of each, or all that are found, of some memories or all. */
 async function searchEach(
-  graphs: readonly Searched[],
+  graphs: readonly GraphProgress[],
   {
     vector,
     count = Number.POSITIVE_INFINITY,
@@ -204,20 +204,20 @@ async function searchEach(
   }
 }
 
-function searched(segment: Searchable, expansion: number): Searched {
+function unsearched(segment: Searchable, expansion: number): GraphProgress {
   return { segment, expansion, hits: [], frontier: Number.POSITIVE_INFINITY };
 }
 
-/** Lists the graphs that may have vectors nearer than this which were not found. */
-function openIn(graphs: readonly Searched[], similarity = Number.NEGATIVE_INFINITY): Searched[] {
+/** Those of the graphs that may have vectors which are nearer than this and were not found. */
+function incompleteOf(graphs: readonly GraphProgress[], similarity = Number.NEGATIVE_INFINITY) {
   return graphs.filter(({ frontier }) => frontier > similarity);
 }
 
-function hitsOf(graphs: readonly Searched[]): Hit[] {
+function hitsOf(graphs: readonly GraphProgress[]): Hit[] {
   return ([] as Hit[]).concat(...graphs.map(({ hits }) => hits));
 }
 
-function expansionsOf(graphs: readonly Searched[]): number {
+function expansionsOf(graphs: readonly GraphProgress[]): number {
   return graphs.reduce((sum, { expansion }) => sum + expansion, 0);
 }
 
@@ -272,7 +272,7 @@ interface WholeSearch {
   readonly compact: Int8Array;
   readonly query: Int8Array;
   readonly count: number;
-  /** Number of the nearest of all that are looked at. */
+  /** Number of the nearest of all vectors among which the `count` nearest are taken. */
   readonly asked: number;
   isShown(sequence: number): boolean;
 }

@@ -8,13 +8,7 @@ import type { Among, Hit, RecallMeasured, RowCounts, VectorQuery } from "../../m
 import type { SharedStep, StepTimer } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import { Bits } from "../rows/bits.js";
-import {
-  type Found as FoundFile,
-  type GraphLayout,
-  graphPath,
-  newPath,
-  SegmentFile,
-} from "../segment-file.js";
+import { type GraphLayout, graphPath, newPath, SegmentFile, type StoredSegment } from "../segment-file.js";
 import type { Chunk, VectorRow } from "./chunk.js";
 import { CHECKED, compare, ExpansionTuner } from "./expansion-tuner.js";
 import { GRAPH_ERROR } from "./graph.js";
@@ -33,18 +27,18 @@ import { Tail } from "./tail.js";
 const HITS_PER_MEMORY = 4;
 
 /**
- * Share of what a search with a filter may compare up to which others compare all: one graph's vectors. It takes 1 ms,
- * and a search of the graph half of it, but that misses some. Others compare as much as one with a filter until it is known
- * that graphs do not miss many.
+ * Share of `comparedBytesMax` up to which searches without a filter always compare all vectors: those of about one graph.
+ * That takes 1 ms, and to search the graph only half of it, but this misses some. Until the graphs are known to miss
+ * little, such searches compare all up to `comparedBytesMax`.
  */
-const WITHOUT_FILTER = 3 / 8;
+const ALWAYS_COMPARED_SHARE = 3 / 8;
 
 /** Pause after a failure to write a segment, such as a full disk. */
 const PAUSE_MS = 30_000;
-/** Longest wait between two sealings in no hurry: after a long one, the tail would take long to search. */
+/** Longest pause between two sealings: with a longer one, the tail would grow until it takes long to search. */
 const WAIT_MS_MAX = 15_000;
-/** Multiple of the rows that make a sealing due above which it does not wait. */
-const HURRY = 4;
+/** Factor of `tailRowsMax` above which a sealing does not wait for the pause after the last one. */
+const HURRY_TIMES = 4;
 /** Number of vectors sent to the thread at a time: an abandoned build ends within a fraction of a second. */
 const SLICE_ROWS = 1024;
 /** Number of new vectors from which on all cores build. Fewer are in no hurry, and leave them to calls. */
@@ -104,7 +98,7 @@ export class UsearchIndex {
   /** The sealed segments. The last one grows by being replaced, until the next one begins. */
   #segments: readonly GraphSegment[] = [];
   #sealing: Promise<void> | undefined;
-  /** Settles when the sealing under way has written its files, if it has begun to: a removed memory may be in them. */
+  /** Settles when the files of the sealing are written, which may have a removed memory; undefined if none are being. */
   #writing: Promise<unknown> | undefined;
   /** Memories that were removed since the sealing under way began. */
   readonly #removed = new Set<number>();
@@ -152,7 +146,7 @@ export class UsearchIndex {
    * Fills the empty index from those of its files that are whole and follow each other; returns the number of the last
    * entry that they cover.
    */
-  async restore(all: readonly FoundFile[]): Promise<number> {
+  async restore(all: readonly StoredSegment[]): Promise<number> {
     const { dimensions, files } = this.options;
     for (const found of all) {
       const { after, upto, graph } = found.manifest;
@@ -162,7 +156,7 @@ export class UsearchIndex {
       const { arrays, file } = read;
       const segment = new GraphSegment(found.path, { after, upto }, graph, arrays, this.options);
       this.#segments = [...this.#segments, segment];
-      files.keep(segment, file, found);
+      files.addRestored(segment, file, found);
     }
     return this.#upto;
   }
@@ -214,20 +208,15 @@ export class UsearchIndex {
     if (limit === 0) return [];
     // Only a memory with several vectors can take the places of others.
     const isOneEach = this.isExact && vectors === this.size;
-    const wanted =
-      among === undefined
-        ? {
-            depthMax: Math.min(query.depthMax ?? vectors, vectors),
-            more: query.spare ?? (isOneEach ? 0 : undefined),
-          }
-        : { depthMax: vectors };
-    const { depthMax, more = limit * (HITS_PER_MEMORY - 1) } = wanted;
+    const depthMax = among === undefined ? Math.min(query.depthMax ?? vectors, vectors) : vectors;
+    let more = limit * (HITS_PER_MEMORY - 1);
+    if (among === undefined) more = query.spare ?? (isOneEach ? 0 : more);
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
     const copy = vector.slice();
     for (let depth = limit + more; ; depth *= 4) {
       const count = Math.min(depth, depthMax);
       const asked = { vector: copy, limit, count, among };
-      const found = await this.#reading((segments) => this.#nearest(segments, asked));
+      const found = await this.#withSegments((segments) => this.#nearest(segments, asked));
       const { hits, memories } = firstOf(found, limit + (query.spare ?? 0));
       if (memories >= limit || found.all || count === depthMax) return hits;
     }
@@ -249,8 +238,8 @@ export class UsearchIndex {
   }
 
   /**
-   * Finds the `count` nearest vectors, or all. What is sealed meanwhile is found where it was. Each segment may have more
-   * of the nearest than the others, so that of all that they find only the first `count` are without gaps.
+   * Finds the `count` nearest vectors, or all. What is sealed meanwhile is found where it was. Only the first `count` of
+   * all hits are kept: behind them, a segment may have nearer vectors than those that others have found.
    */
   async #nearest(segments: readonly GraphSegment[], asked: Asked): Promise<Found> {
     const { vector, count, limit, among } = asked;
@@ -261,14 +250,13 @@ export class UsearchIndex {
     const inTail = { vector, count, among, isBesideGraphs: !this.isExact };
     if (among !== undefined) {
       const tail = await nearestInTail(chunks, inTail);
-      const isSmall = this.#isUpTo(this.options.comparedBytesMax);
+      const isSmall = this.#fitIn(this.options.comparedBytesMax);
       const { hits, all } = await searchFiltered({ ...search, among, tail, isSmall });
       return { hits: inOrder([...hits]).slice(0, count), all };
     }
     const compared = this.#comparesAll() ? await compareAll(search) : undefined;
     let sealed = compared && { hits: compared, all: false };
-    const isFirstCheck =
-      this.#tuner.isFirstDue(performance.now()) && !this.#isUpTo(this.#alwaysComparedBytes);
+    const isFirstCheck = this.#tuner.isFirstDue(performance.now()) && !this.#fitIn(this.#alwaysComparedBytes);
     if (sealed === undefined || isFirstCheck) {
       const graphs = await searchGraphs(search);
       if (living.length > 0) this.#checkRecall(vector, living, graphs.hits);
@@ -315,7 +303,7 @@ export class UsearchIndex {
   }
 
   /** Runs work on the present segments, whose files and memory are there until it ends. */
-  #reading<T>(work: (segments: readonly GraphSegment[]) => Promise<T>): Promise<T> {
+  #withSegments<T>(work: (segments: readonly GraphSegment[]) => Promise<T>): Promise<T> {
     const reading = work(this.#segments).finally(() => this.#readings.delete(reading));
     this.#readings.add(reading);
     return reading;
@@ -330,12 +318,12 @@ export class UsearchIndex {
   /** True if searches without a filter compare the vectors of all segments, and some more, which are in memory for that. */
   #comparesAll({ more = 0 } = {}): boolean {
     const { comparedBytesMax } = this.options;
-    return this.#isUpTo(this.#tuner.isBroad ? comparedBytesMax : this.#alwaysComparedBytes, more);
+    return this.#fitIn(this.#tuner.isBroad ? comparedBytesMax : this.#alwaysComparedBytes, more);
   }
 
   /** Bytes of all segments' vectors up to which these are compared whatever their graphs would miss. */
   get #alwaysComparedBytes(): number {
-    return WITHOUT_FILTER * this.options.comparedBytesMax;
+    return ALWAYS_COMPARED_SHARE * this.options.comparedBytesMax;
   }
 
   /** Gives the memory back of vectors that searches without a filter compare no more. */
@@ -343,8 +331,8 @@ export class UsearchIndex {
     if (!this.#comparesAll()) for (const segment of this.#segments) segment.releaseCompact();
   }
 
-  /** True if the vectors of all segments, and some more, have at most so many bytes, one for each dimension. */
-  #isUpTo(bytes: number, more = 0): boolean {
+  /** True if the vectors of all segments, and `more` rows, have at most so many bytes, one for each dimension. */
+  #fitIn(bytes: number, more = 0): boolean {
     return (this.#sum("rows") + more) * this.options.dimensions <= bytes;
   }
 
@@ -366,7 +354,7 @@ export class UsearchIndex {
   /** Number of vectors of the tail above which they are sealed; a larger one after a sealing a moment ago. */
   #tailRowsMax({ waits }: { waits: boolean }): number {
     const { exactRowsMax, tailRowsMax } = this.options;
-    return this.#segments.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY : 1);
+    return this.#segments.length === 0 ? exactRowsMax : tailRowsMax * (waits ? HURRY_TIMES : 1);
   }
 
   /** Number of the last entry that they cover. */
@@ -514,7 +502,7 @@ function slicesOf({ dimensions, keys, vectors, rows }: Chunk) {
 
 /** Reads the arrays of a segment; undefined if its files are damaged or missing. */
 export async function readWhole(
-  found: FoundFile,
+  found: StoredSegment,
   { clock, reader }: Pick<IndexOptions, "clock" | "reader">,
 ): Promise<{ arrays: SegmentArrays; file: SegmentFile } | undefined> {
   const read = await SegmentFile.read<SegmentArrays>(found, clock);

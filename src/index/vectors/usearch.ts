@@ -2,7 +2,7 @@ import type { Clock } from "../../concurrency/clock.js";
 import { inTurn } from "../../concurrency/in-turn.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
-import type { Found } from "../segment-file.js";
+import type { StoredSegment } from "../segment-file.js";
 import { type IndexThreads, openIndexThread } from "./index-thread.js";
 import { type IndexOptions, readWhole, UsearchIndex, type VectorPart } from "./usearch-index.js";
 
@@ -70,7 +70,7 @@ export function openUsearch({ dimensionsOf, memoryBytesMax = 2 ** 32, ...options
     open: (logId: string, files: LogFiles) =>
       new UsearchIndex({ ...shared, dimensions: dimensionsOf(logId) ?? 0, files }),
     /** True if the files of a segment are whole. */
-    isWhole: async (found: Found): Promise<boolean> =>
+    isWhole: async (found: StoredSegment): Promise<boolean> =>
       found.manifest.graph !== undefined && (await readWhole(found, shared)) !== undefined,
     /** Ends the threads; no index may be open. */
     close: async () => {

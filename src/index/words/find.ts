@@ -77,7 +77,7 @@ export function* weigh(segments: readonly WordSegment[], words: Words): Generato
     const rarity = rarityOf(living, holding);
     ideal += timesInIdeal(count, holding) * rarity;
     const factor = (count.times + count.inIdentifiers) * rarity;
-    if (holding > 0) weighed.push({ hash, seen: count.seen, factor });
+    if (holding > 0) weighed.push({ hash, written: count.written, factor });
     lookups += 1 + segments.length;
     if (lookups < SLICE_LOOKUPS) continue;
     lookups = 0;
@@ -115,7 +115,7 @@ function* findBest(
   for (const segment of segments) {
     if (among !== undefined && !overlaps(segment, among)) continue;
     const allowed = among && (yield* rowsAmong(segment, among));
-    const sought = yield* seek(segment, query);
+    const sought = yield* findQueryWords(segment, query);
     yield* new SegmentSearch(segment, { ...search, allowed }).run(sought);
   }
   // A search that was given up leaves its table behind, because it may hold scores.
@@ -150,7 +150,7 @@ function* rowsAmong({ sequences }: WordSegment, among: Among): Generator<void, B
 }
 
 /** A word of a query in one segment. */
-interface Sought {
+interface QueryWord {
   readonly factor: number;
   /** Place of the next posting, and of the end of all. */
   at: number;
@@ -158,8 +158,8 @@ interface Sought {
 }
 
 /** Finds the words of a query that a segment has. */
-function* seek({ words }: WordSegment, query: WeighedQuery): Generator<void, Sought[]> {
-  const sought: Sought[] = [];
+function* findQueryWords({ words }: WordSegment, query: WeighedQuery): Generator<void, QueryWord[]> {
+  const sought: QueryWord[] = [];
   for (const [i, weighed] of query.words.entries()) {
     const word = words.find(weighed.hash);
     if (word >= 0) {
@@ -184,7 +184,7 @@ class SegmentSearch {
     private readonly by: Scoring,
   ) {}
 
-  *run(words: readonly Sought[]): Generator<void> {
+  *run(words: readonly QueryWord[]): Generator<void> {
     let read = 0;
     for (;;) {
       const sought = words.filter(({ at, end }) => at < end);
@@ -202,7 +202,7 @@ class SegmentSearch {
   }
 
   /** Begins at the first row that has any of the words. */
-  #begin(sought: readonly Sought[]): void {
+  #begin(sought: readonly QueryWord[]): void {
     const { postings, lengths } = this.segment.words.arrays;
     let first = lengths.length;
     for (const { at } of sought) first = Math.min(first, rowIn(postings[at] as number));
@@ -214,7 +214,7 @@ class SegmentSearch {
    * Adds what one word gives to the rows of the range; returns the number of postings read. It has no branch that
    * depends on the scores: a wrong guess of the processor takes as long as five postings.
    */
-  #add(sought: Sought): number {
+  #add(sought: QueryWord): number {
     const { scores, noted } = this.by.table;
     const { norms } = this.by;
     const { postings, lengths } = this.segment.words.arrays;

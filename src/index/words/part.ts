@@ -1,4 +1,4 @@
-import { toEnd } from "../../concurrency/time-slices.js";
+import { runToEnd } from "../../concurrency/time-slices.js";
 import { asInputs, type FlatArrays, type Overwritten } from "../flat.js";
 import { removeRow } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
@@ -29,7 +29,7 @@ export class WordPart {
 
   /** Builds a part of a few rows at once. */
   static of(rows: readonly WordLists[]): WordPart {
-    return new WordPart(toEnd(mergeWords(asInputs(rows), rows.length)));
+    return new WordPart(runToEnd(mergeWords(asInputs(rows), rows.length)));
   }
 
   /** Number of a word; -1 if no row has it. */

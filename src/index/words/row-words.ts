@@ -1,4 +1,4 @@
-import { toEnd } from "../../concurrency/time-slices.js";
+import { runToEnd } from "../../concurrency/time-slices.js";
 import { postingOf } from "../rows/inverted.js";
 import type { WordLists } from "./merge.js";
 import { weightIndexOf } from "./scoring.js";
@@ -13,7 +13,7 @@ const FNV_PRIME = 0x01000193;
 
 /** Reads the words of a memory's text, as a part of one row. The worst text of 64 KiB takes 32 ms. */
 export function rowWordsOf(text: string): WordLists {
-  const words = toEnd(wordsIn(text, "memory"));
+  const words = runToEnd(wordsIn(text, "memory"));
   const timesOf = new Map<number, number>();
   for (const [word, { times, inIdentifiers }] of words.counts) {
     const hash = hashOf(word);

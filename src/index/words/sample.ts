@@ -6,7 +6,7 @@ import type { WordSegment } from "./part.js";
  * all, and small namespaces are sampled whole.
  */
 export const SAMPLE_MAX = 1024;
-/** Number of rows looked at before other work may run. */
+/** Number of rows read before other work may run. */
 const SLICE = 8192;
 
 /** The living memories of one segment whose log numbers have the lowest hashes. */

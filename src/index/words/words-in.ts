@@ -75,7 +75,7 @@ export interface Count {
   /** Number of times as an identifier, or as a part of one, beside the text's words. */
   inIdentifiers: number;
   /** The word as the text has it, in lower case. */
-  readonly seen: string;
+  readonly written: string;
 }
 
 /** The words of one text. */
@@ -156,8 +156,8 @@ class Collected implements Words {
   ) {}
 
   /** Adds a word of the text. */
-  add(seen: string): void {
-    if (!STOP_WORDS.has(seen)) this.#count(stem(seen), seen);
+  add(written: string): void {
+    if (!STOP_WORDS.has(written)) this.#count(stem(written), written);
   }
 
   /** Adds letters that are a word as they are. */
@@ -175,15 +175,15 @@ class Collected implements Words {
     if (whole !== undefined) this.#of(whole, whole).inIdentifiers++;
   }
 
-  #count(word: string, seen: string): void {
-    this.#of(word, seen).times++;
+  #count(word: string, written: string): void {
+    this.#of(word, written).times++;
     this.length++;
   }
 
-  #of(word: string, seen: string): Count {
+  #of(word: string, written: string): Count {
     const known = this.counts.get(word);
     if (known !== undefined) return known;
-    const count = { times: 0, inIdentifiers: 0, seen };
+    const count = { times: 0, inIdentifiers: 0, written };
     this.counts.set(word, count);
     return count;
   }

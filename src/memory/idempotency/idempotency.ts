@@ -25,9 +25,9 @@ export interface IdempotentRequest {
  * differ. Correctness does not depend on it: an owner that only slept finds out that it lost the claim.
  */
 const OWNER_TIMEOUT_MS = APPEND_TIMEOUT_MS + 20_000;
-/** Time that a second call with the same key waits for the first, and the interval of its look-ups. */
+/** Time that a second call with the same key waits for the first, and the interval at which it polls the claim. */
 const WAIT_MS = 10_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
@@ -131,7 +131,7 @@ export class Idempotency {
         }
         if (clock.nowMs() > deadlineMs)
           throw unavailable("a call with this Idempotency-Key is still running");
-        await clock.sleep(LOOK_MS);
+        await clock.sleep(POLL_MS);
       }
     } finally {
       this.#running.delete(owner);
@@ -163,7 +163,7 @@ export class Idempotency {
       const answer = answerOf(answered, memoryId);
       let kept: ClaimAnswer | undefined;
       try {
-        // The caller is told only what is kept: otherwise a later call could store again a memory that was deleted since.
+        // The caller gets no answer that is not kept: otherwise a later call could store again a memory that was deleted since.
         kept = await keepAnswer(claims, { id, owner, answer });
       } finally {
         if (kept !== answer) await work.undo(kept?.paid ?? []);

@@ -11,8 +11,8 @@ import { LogEndedError, type Replica } from "./replica.js";
  * read before it decides again, so without pauses the others would always be too late.
  */
 const DECIDED_MAX = 32;
-/** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
-const DECISIONS_LEFT_OUT = 3;
+/** That time, in decisions of this process, on top of the longest pause after a lost race: others read the log first. */
+const OTHERS_DECISIONS = 3;
 const OTHERS_TIME_MS_MAX = 500;
 
 /** Maximum number of entries in one write, and of their bytes: recalls wait until the indexes have them. */
@@ -54,7 +54,7 @@ interface AppenderOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" |
 export class Appender {
   readonly #waiting = new Map<string, PendingAppend>();
   readonly #allWaiting: { bytes: number };
-  /** Changes that are decided from a log which was read to its end after they had come. */
+  /** Changes for which the log was read to its end after they had arrived. */
   readonly #current = new WeakSet<Conditional>();
   /** Number of entries decided since another process had its time, and when the first of them began. */
   #decided = 0;
@@ -116,8 +116,14 @@ export class Appender {
         bytes,
         deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
         ready: ready || same?.ready === true,
-        resolve: (existing) => [same?.resolve(existing), resolve(existing)],
-        reject: (error) => [same?.reject(error), reject(error)],
+        resolve(existing) {
+          same?.resolve(existing);
+          resolve(existing);
+        },
+        reject(error) {
+          same?.reject(error);
+          reject(error);
+        },
       });
       void this.#writeAll();
     });
@@ -128,11 +134,9 @@ export class Appender {
     const { log, secondaryIndexes } = this.options;
     const { logId } = this.replica;
     try {
-      const numbers = await secondaryIndexes.findByOperation({
-        logId,
-        opIds: operations.map(({ opId }) => opId),
-      });
-      for (const { opId } of operations) {
+      const opIds = operations.map(({ opId }) => opId);
+      const numbers = await secondaryIndexes.findByOperation({ logId, opIds });
+      for (const opId of opIds) {
         const sequence = numbers.get(opId);
         const found = sequence === undefined ? undefined : await entryAt(log, logId, sequence);
         const waiting = this.#waiting.get(opId);
@@ -172,7 +176,7 @@ export class Appender {
         await this.#writeGroup();
         if (this.#decided >= DECIDED_MAX && this.#ready.length > 0) await this.#letOthersDecide();
       } catch (error) {
-        // If the database is only unavailable, just the overdue ones. A full disk stays full for now, a lost file lost.
+        // Only the overdue ones if that may pass soon. A full disk stays full, and a lost file is lost.
         const { retryAfterMs = 0 } = error as Partial<MemoryError>;
         const isBrief = isUnavailable(error) && !isNotWritable(error) && retryAfterMs < APPEND_TIMEOUT_MS;
         this.#reject({ overdueOnly: isBrief }, () => error);
@@ -225,8 +229,8 @@ export class Appender {
   }
 
   /**
-   * Settles a change that writes nothing. No write has proved that the log still goes on behind what the
-   * decision saw: another process may have ended it, and then the next log decides.
+   * Settles a change that writes nothing. Without a write, nothing proves that the log has not ended behind what the
+   * decision saw: if another process has ended it, the change is decided again in the next log.
    */
   async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<void> {
     const { applied } = this.replica;
@@ -283,7 +287,7 @@ export class Appender {
     if (exclusive) return;
     const eachMs = (clock.nowMs() - this.#decidingSinceMs) / this.#decided;
     this.#decided = 0;
-    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
+    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * OTHERS_DECISIONS;
     await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
   }
 

@@ -51,10 +51,10 @@ async function followMoves(log: Log, from: string): Promise<LivingLog> {
     }
     logId = last.entry.to;
   }
-  throw movesOnAndOn();
+  throw movesAgainAndAgain();
 }
 
-function movesOnAndOn() {
+function movesAgainAndAgain() {
   return unavailable("the namespace moves again and again");
 }
 
@@ -86,19 +86,19 @@ export async function readOn<W extends Projection>(
     if (logId === reading.logId) return { ...tail, dropped };
     reading.logId = logId;
   }
-  throw movesOnAndOn();
+  throw movesAgainAndAgain();
 }
 
 /** Finds a namespace's log; undefined if it holds nothing yet, or was dropped. */
-export async function heldLogOf(ports: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {
+export async function nonEmptyLogOf(ports: NamedLogs, scope: Scope): Promise<LivingLog | undefined> {
   const living = await livingLogOf(ports, scope);
   return living === undefined || living.last === 0 || living.dropped ? undefined : living;
 }
 
 /** Measures a namespace; undefined if it holds nothing yet, or was dropped. */
 export async function measureNamespace(ports: NamedLogs, scope: Scope): Promise<Measured | undefined> {
-  const held = await heldLogOf(ports, scope);
-  return held && ports.log.measure(held);
+  const found = await nonEmptyLogOf(ports, scope);
+  return found && ports.log.measure(found);
 }
 
 /**

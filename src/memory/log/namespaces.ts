@@ -39,7 +39,7 @@ export interface Appending {
   authenticate?: (() => Promise<void>) | undefined;
   /** True if another attempt may have appended the same entries before. */
   readonly idempotent: boolean;
-  /** Outcomes by the operations' ids; those of which are known are not appended again. */
+  /** Outcomes by operation id, which `append` adds to. Operations that have one already are not appended. */
   readonly settled: Map<string, PromiseSettledResult<Changed>>;
 }
 
@@ -56,9 +56,9 @@ export class Namespaces {
   readonly #options: NamespacesOptions;
   readonly open: OpenNamespaces;
   readonly #allWaiting = { bytes: 0 };
-  /** Work beside the calls: none of them waits for it, but the end of the program does. */
+  /** Background work: no call waits for it, but `close` does. */
   readonly #running = new Set<Promise<void>>();
-  /** For each log whose index files are in use by something that ends, the end of it: they must not be opened before. */
+  /** By log id, promises of the end of work that still uses the log's index files: they are not opened before. */
   readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(options: NamespacesOptions) {
@@ -143,7 +143,7 @@ export class Namespaces {
     return (await this.reading(scope, work, authenticate && create)) === true;
   }
 
-  /** Guesses the model version that a memory will be appended in. */
+  /** The model version in which a memory will probably be appended: the log may move before it is. */
   modelVersionOf(scope: Scope): ModelVersion {
     const { modelVersions } = this.#options;
     const open = this.open.get(scope);
@@ -222,7 +222,7 @@ export class Namespaces {
   #lookUp(scope: Scope): Open | undefined {
     const open = this.open.use(scope);
     if (open === undefined) return undefined;
-    if (!open.replica.broken && !open.replica.wasAhead) return open;
+    if (!open.replica.broken && !open.replica.clockWasAhead) return open;
     this.open.letGo(open);
     // Calls that still use it end soon, and it may write its files until then.
     this.#delayOpening(open.replica.logId, open.replica.closed);
@@ -270,14 +270,12 @@ export class Namespaces {
   #discard(logId: string, closed?: Promise<void>): Promise<void> {
     const unused = Promise.all([this.#closing.get(logId), closed]);
     const erasing = unused.then(() => this.#options.indexes.discard(logId));
-    this.#delayOpening(
-      logId,
-      this.#run(() => erasing),
-    );
+    const erased = this.#run(() => erasing);
+    this.#delayOpening(logId, erased);
     return erasing;
   }
 
-  /** Lets those who want to open a log wait for work that ends well. */
+  /** Keeps a log from being opened until some work, which does not reject, has ended. */
   #delayOpening(logId: string, work: Promise<void>): void {
     const all = Promise.all([this.#closing.get(logId), work]).finally(() => {
       if (this.#closing.get(logId) === all) this.#closing.delete(logId);

@@ -6,8 +6,8 @@ import type { Replica } from "./replica.js";
 const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 /** Maximum number of open namespaces, whatever their size. */
 export const OPEN_MAX = 10_000;
-/** Those closed beyond what must be when there are too many, because each look for them goes over all. */
-const CLOSED_BEYOND = 100;
+/** Number of namespaces closed ahead when there are too many, because each eviction goes over all of them. */
+const CLOSED_AHEAD = 100;
 
 /** An open namespace. */
 export interface Open {
@@ -21,7 +21,7 @@ export interface Open {
 }
 
 /** Totals of the open namespaces. */
-export interface Held {
+export interface OpenTotals {
   readonly namespaces: number;
   readonly memories: number;
   readonly bytes: number;
@@ -51,7 +51,7 @@ export class OpenNamespaces {
     return [...this.#open.values()];
   }
 
-  /** The logs that they have. */
+  /** Ids of their logs. */
   get logIds(): string[] {
     return this.all.map(({ replica }) => replica.logId);
   }
@@ -85,7 +85,7 @@ export class OpenNamespaces {
   }
 
   /** Measures the open namespaces; for each kind of queue, the length of the longest. */
-  measure(): Held {
+  measure(): OpenTotals {
     const held = {
       namespaces: this.#open.size,
       memories: 0,
@@ -109,7 +109,7 @@ export class OpenNamespaces {
     return held;
   }
 
-  /** True if another namespace needs one to be closed. */
+  /** True if a namespace can only be opened if another one is closed. */
   get isFull(): boolean {
     return this.#open.size >= OPEN_MAX || this.#bytes() >= this.bytesMax;
   }
@@ -133,13 +133,13 @@ export class OpenNamespaces {
    */
   evict(grown: Open): void {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
-    // Only then: to measure all takes as long as many calls.
+    // Only if that may be too much: to measure all takes as long as many calls.
     if (this.#bytesKnown > this.bytesMax) this.#bytes();
     const isTooMany = this.#open.size > OPEN_MAX;
     const isOver = () =>
-      this.#bytesKnown > this.bytesMax || (isTooMany && this.#open.size > OPEN_MAX - CLOSED_BEYOND);
+      this.#bytesKnown > this.bytesMax || (isTooMany && this.#open.size > OPEN_MAX - CLOSED_AHEAD);
     if (!isOver()) return;
-    // Each is looked at once: thousands may be closed together.
+    // One pass over each list: thousands may be closed together.
     const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
     const heldBy = this.#byAccount();
     for (const open of unused) {

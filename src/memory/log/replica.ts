@@ -36,7 +36,7 @@ const READ_FEW = 16;
 const READ_MANY = 256;
 /** Entries read at a time to complete what files hold. */
 const RESTORE_MANY = 512;
-/** Entries that a replica may lack for an append through it to be quick. */
+/** Maximum number of entries that a replica has to read before an append, if that is to be quick. */
 const NEAR_MANY = 512;
 
 /** Expired memories that are removed before other work may run: some milliseconds. */
@@ -141,8 +141,8 @@ export class Replica implements Searchable {
     this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
   }
 
-  /** True if the clock was ahead for a while, so that memories were removed which have not expired: a new replica must replace it. */
-  get wasAhead(): boolean {
+  /** True if memories were removed too early, because the clock was ahead for a while: a new replica must replace it. */
+  get clockWasAhead(): boolean {
     return this.#expiredMs > this.options.clock.wallMs() + CLOCK_BACK_MS;
   }
 
@@ -156,7 +156,7 @@ export class Replica implements Searchable {
     return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
   }
 
-  /** Bytes that it has whatever is asked: a namespace that was not too large before a recall is not after it. */
+  /** Bytes without the copies that searches make: otherwise a recall could make its namespace too large. */
   get neededBytes(): number {
     return this.bytes - this.index.vectors.copiedBytes;
   }
@@ -181,12 +181,12 @@ export class Replica implements Searchable {
    * this call sees them; the promise resolves when the index has room for more.
    */
   async apply(entries: readonly Sequenced<Entry>[]): Promise<void> {
-    const news = entries.filter(({ sequence }) => sequence > this.applied);
-    const first = news[0];
+    const unapplied = entries.filter(({ sequence }) => sequence > this.applied);
+    const first = unapplied[0];
     if (first === undefined) return;
     if (first.sequence !== this.applied + 1) throw new Error(`log gap before ${first.sequence}`);
-    const indexed = this.#guard(this.#add(news));
-    for (const { entry } of news) this.onApplied(entry);
+    const indexed = this.#breakOnFailure(this.#add(unapplied));
+    for (const { entry } of unapplied) this.onApplied(entry);
     await indexed;
   }
 
@@ -214,11 +214,14 @@ export class Replica implements Searchable {
 
   async sources(includeSuperseded: boolean): Promise<Sources> {
     await this.#expire();
-    const layers = includeSuperseded ? await this.#guard(this.#superseded.layers()) : [];
+    const layers = includeSuperseded ? await this.#breakOnFailure(this.#superseded.layers()) : [];
     const indexes = [this.index, ...layers.map(({ index }) => index)];
     const mean = includeSuperseded ? this.#meanOfAll : this.#mean;
     const changes = this.index.changes + (includeSuperseded ? this.#superseded.changes : 0);
-    return { indexes, mean: () => mean.of(changes, () => this.#guard(this.options.indexes.sample(indexes))) };
+    return {
+      indexes,
+      mean: () => mean.meanAt(changes, () => this.#breakOnFailure(this.options.indexes.sample(indexes))),
+    };
   }
 
   async *#readVectors(sequences: readonly number[]) {
@@ -267,8 +270,8 @@ export class Replica implements Searchable {
    */
   async #restore(): Promise<void> {
     this.#restoredUpto ??= await this.#restoreFiles();
-    for (let { gap } = this.index; gap !== undefined; { gap } = this.index) {
-      await this.#fill(gap);
+    while (this.index.gap !== undefined) {
+      await this.#fill(this.index.gap);
       await this.options.clock.yield();
     }
     for await (const some of supersedingAndExpiring(this.options, this.logId, this.#restoredUpto)) {
@@ -282,18 +285,15 @@ export class Replica implements Searchable {
     this.#isRestored = true;
   }
 
-  /** Fills the index from its files; returns the number of the last entry that they cover, 0 if the log does not confirm them. */
+  /** Fills the index from its files; returns the number of the last entry that they cover, 0 if they are of no use. */
   async #restoreFiles(): Promise<number> {
     const { log, clock, timer = NO_TIMINGS } = this.options;
-    this.#restored ??= { stored: await timer.time("restore", () => this.#guard(this.index.restore())) };
+    this.#restored ??= {
+      stored: await timer.time("restore", () => this.#breakOnFailure(this.index.restore())),
+    };
     const { stored } = this.#restored;
     if (stored === undefined) return 0;
-    // While the clock was ahead, the files lost what has not expired.
-    let isOfLog = stored.expiredMs <= clock.wallMs() + CLOCK_BACK_MS;
-    for (const { sequence, opId } of isOfLog ? stored.marks : []) {
-      isOfLog &&= (await entryAt(log, this.logId, sequence))?.opId === opId;
-    }
-    if (!isOfLog) {
+    if (!(await this.#agreesWithLog(stored))) {
       await this.index.reset();
       return 0;
     }
@@ -306,6 +306,16 @@ export class Replica implements Searchable {
       await clock.yield();
     }
     return upto;
+  }
+
+  /** True if the files of the index were made of this log, and lack nothing that has not expired. */
+  async #agreesWithLog({ expiredMs, marks }: RestoredIndex): Promise<boolean> {
+    const { log, clock } = this.options;
+    // While the clock was ahead, the files lost what has not expired.
+    if (expiredMs > clock.wallMs() + CLOCK_BACK_MS) return false;
+    for (const { sequence, opId } of marks)
+      if ((await entryAt(log, this.logId, sequence))?.opId !== opId) return false;
+    return true;
   }
 
   /** Fills a gap with some of the memories that live in it. */
@@ -325,15 +335,15 @@ export class Replica implements Searchable {
     await this.index.fill(rows, entries.at(-1)?.sequence ?? upto);
   }
 
-  /** Notes the end of the log, some entries of which were read: what is behind them may have erased some of them before. */
+  /** Notes the end of the log after some of its entries were read: those behind them may have erased some already. */
   async #noteEnd(): Promise<void> {
     const last = await this.options.log.last(this.logId);
     if (last !== undefined) this.index.noteEnd({ sequence: last.sequence, opId: last.entry.opId });
   }
 
   /**
-   * Returns, at the end of the log, whether what was removed from the index's files is not shown by the log either:
-   * otherwise the database is an older copy of itself, and is read again from its start.
+   * True if the log, read to its end, shows nothing that was removed from the index's files. Otherwise the database is an
+   * older copy of itself, and is read again from its start.
    */
   async #isConfirmed(): Promise<boolean> {
     const sequences = [...this.#unconfirmed];
@@ -346,16 +356,16 @@ export class Replica implements Searchable {
     if (!isOlder) return true;
     // First: what is stored while the index is emptied is read from the log, too.
     this.applied = 0;
-    await this.#guard(this.index.reset());
+    await this.#breakOnFailure(this.index.reset());
     return false;
   }
 
-  /** Requests all changes at once: the index applies them in the order of the calls. */
-  async #add(news: readonly Sequenced<Entry>[]): Promise<void> {
+  /** Applies entries to the indexes. All changes are requested at once: an index applies them in that order. */
+  async #add(entries: readonly Sequenced<Entry>[]): Promise<void> {
     const { onLost } = this.options;
     const rows: IndexRow[] = [];
     const changes: Change[] = [];
-    for (const { sequence, entry } of news) {
+    for (const { sequence, entry } of entries) {
       changes.push(...changesBy(sequence, entry));
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && !this.#forgotten.delete(sequence)) {
@@ -368,7 +378,7 @@ export class Replica implements Searchable {
         this.end = entry;
       } else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
     }
-    const last = news.at(-1) as Sequenced<Entry>;
+    const last = entries.at(-1) as Sequenced<Entry>;
     const mark = { sequence: last.sequence, opId: last.entry.opId };
     this.applied = last.sequence;
     const adding = this.index.add(rows, mark);
@@ -398,7 +408,7 @@ export class Replica implements Searchable {
   }
 
   readonly guard = async <T>(work: Promise<T>): Promise<T> => {
-    const found = await this.#guard(work);
+    const found = await this.#breakOnFailure(work);
     // A memory may be missing that was answered as stored just before an index failed, or all of a log that has
     // ended, whose index is emptied.
     if (this.broken) throw failed();
@@ -406,7 +416,8 @@ export class Replica implements Searchable {
     return found;
   };
 
-  async #guard<T>(indexing: Promise<T>): Promise<T> {
+  /** Awaits work of an index; a failure breaks this replica. */
+  async #breakOnFailure<T>(indexing: Promise<T>): Promise<T> {
     try {
       return await indexing;
     } catch (error) {
@@ -425,12 +436,8 @@ export class Replica implements Searchable {
       if (this.hasEnded) return;
       if (!this.#isRestored) await this.#restore();
       this.#checkBuilding();
-      const { entries, complete } = await this.options.log.read({
-        logId: this.logId,
-        from: this.applied + 1,
-        limit,
-        what: "all",
-      });
+      const range = { logId: this.logId, from: this.applied + 1, limit, what: "all" } as const;
+      const { entries, complete } = await this.options.log.read(range);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       if (!complete) await this.#noteEnd();
       // Reading many of them has held the main thread for some time already.

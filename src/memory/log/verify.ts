@@ -38,16 +38,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const pending = await pendingErasures(ports, (id) =>
     problems.push(`the record of the erasure ${id} is damaged`),
   );
-  const unfinished = pending.length;
-  const verified: Verified = {
-    logIds: 0,
-    memories: 0,
-    erased: 0,
-    indexes: 0,
-    unusable: 0,
-    unfinished,
-    problems,
-  };
+  const counts = { logIds: 0, memories: 0, erased: 0, indexes: 0, unusable: 0, unfinished: pending.length };
+  const verified: Verified = { ...counts, problems };
   const named = new Set<string>();
   for await (const each of allNames(ports.names)) {
     if ("lost" in each) problems.push(lostName(each).message);
@@ -61,7 +53,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     verified.unusable += await ports.indexes.countUnusable(logId);
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
-      verified.problems.push(`${logId}: index files are left of a log that has ended`);
+      problems.push(`${logId}: index files are left of a log that has ended`);
     }
   }
   return verified;

@@ -6,17 +6,17 @@ import type { Lost } from "../ports/records.js";
 /** Names or logs read at a time. */
 const LIST_MANY = 500;
 
-/** Walks through a list that is read from behind a place on, some items at a time. */
-async function* through<T, P>(
+/** Walks through a list that is read page by page, each from behind the last item on. */
+async function* inPages<T, P>(
   list: (after: P | undefined) => Promise<readonly T[]>,
-  placeOf: (item: T) => P,
+  cursorOf: (item: T) => P,
   begin?: P,
 ): AsyncGenerator<T> {
   for (let after = begin; ; ) {
     const some = await list(after);
     yield* some;
     if (some.length < LIST_MANY) return;
-    after = placeOf(some.at(-1) as T);
+    after = cursorOf(some.at(-1) as T);
   }
 }
 
@@ -25,7 +25,7 @@ export function allNames(
   names: Pick<Names, "list">,
   { after: begin, ...which }: Omit<Listed, "limit"> = {},
 ): AsyncGenerator<Named | LostName> {
-  return through(
+  return inPages(
     (after) => names.list({ ...which, after, limit: LIST_MANY }),
     ({ scope }) => scope,
     begin,
@@ -34,7 +34,7 @@ export function allNames(
 
 /** Walks through all logs, including those that have lost their name or have none yet. */
 export function allLogIds(log: Log): AsyncGenerator<string> {
-  return through<string, string>(
+  return inPages<string, string>(
     (after = "") => log.logIds({ after, limit: LIST_MANY }),
     (logId) => logId,
   );
@@ -42,7 +42,7 @@ export function allLogIds(log: Log): AsyncGenerator<string> {
 
 /** Walks through all erasures that have not ended. */
 export function allErasures(erasures: Erasures): AsyncGenerator<Erasure | Lost> {
-  return through<Erasure | Lost, string>(
+  return inPages<Erasure | Lost, string>(
     (after) => erasures.list({ limit: LIST_MANY, after }),
     ({ id }) => id,
   );

@@ -13,36 +13,36 @@ interface Changing<T, R> {
   readonly signal?: AbortSignal | undefined;
   /** Reads what a part of the targets is now; what is gone is left out. */
   read(some: readonly T[]): Promise<readonly R[]>;
-  /** Changes one; false if it must not be changed now: the call ends before its part. */
+  /** Changes one; false if it must not be changed now: then the call ends, and its part counts as not finished. */
   change(each: R): Promise<boolean>;
   /** Number of targets that may still be changed; any number if left out. */
-  room?(): number;
+  left?(): number;
 }
 
 /**
- * Changes or erases memories or namespaces, part by part, as far as a call has time and room. After a failure, or when
+ * Changes or erases memories or namespaces, part by part, as far as the call's time and `left` allow. After a failure, or when
  * the caller has gone, the changes that have begun are finished and no others begin. Returns the number of targets from
  * the first part on that was not finished.
  */
 export async function changeSome<T, R>(
   clock: Clock,
-  { targets, atOnce, signal, read, change, room = () => Number.POSITIVE_INFINITY }: Changing<T, R>,
+  { targets, atOnce, signal, read, change, left = () => Number.POSITIVE_INFINITY }: Changing<T, R>,
 ): Promise<number> {
   const endMs = clock.nowMs() + BEGIN_MS_MAX;
   let isOver = false;
   const canGoOn = () => {
-    isOver ||= clock.nowMs() > endMs || room() <= 0;
+    isOver ||= clock.nowMs() > endMs || left() <= 0;
     return !isOver && !signal?.aborted;
   };
   for (let at = 0; at < targets.length; ) {
     signal?.throwIfAborted();
     if (!canGoOn()) return targets.length - at;
-    const part = targets.slice(at, at + Math.min(READ_MANY, room()));
+    const part = targets.slice(at, at + Math.min(READ_MANY, left()));
     const failures: unknown[] = [];
     await mapSome(await read(part), atOnce, async (each) => {
       if (failures.length > 0 || !canGoOn()) return;
       try {
-        isOver = !(await change(each)) || isOver;
+        if (!(await change(each))) isOver = true;
       } catch (error) {
         failures.push(error);
       }

@@ -1,5 +1,5 @@
 import { MemoryError } from "../../errors.js";
-import { heldLogOf } from "../log/living-log.js";
+import { nonEmptyLogOf } from "../log/living-log.js";
 import type { Measured, Projected } from "../ports/log.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
@@ -21,7 +21,7 @@ export interface NamespaceDetails extends Measured {
  */
 export async function getNamespace(ports: Ports, request: NamespaceRequest): Promise<NamespaceDetails> {
   const scope = await authorizeFree(ports, request, { writes: false });
-  const held = await heldLogOf(ports, scope);
+  const held = await nonEmptyLogOf(ports, scope);
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };

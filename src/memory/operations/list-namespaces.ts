@@ -9,7 +9,7 @@ import type { Ports } from "./ports.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
-/** Maximum number of lists read for one page: some names may be of namespaces that are being dropped. */
+/** Maximum number of lists of names read for one page: some may be of namespaces that are being dropped. */
 const ROUNDS_MAX = 10;
 
 export interface ListNamespacesRequest {
@@ -34,12 +34,12 @@ export async function listNamespaces(
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
   const prefix = parsePrefix(request.prefix ?? "");
-  const words = prefix === "" ? [] : [prefix];
-  const token = parsePageToken(request.pageToken, "namespaces", 1 + words.length);
+  const prefixInToken = prefix === "" ? [] : [prefix];
+  const token = parsePageToken(request.pageToken, "namespaces", 1 + prefixInToken.length);
   let [after] = token ?? [];
-  // Databases take no other names as keys.
+  // A forged token could have a name that databases do not take as a key.
   if (after !== undefined) parseNamespace(after, "page_token");
-  if (token !== undefined && token[1] !== words[0]) throw badToken();
+  if (token !== undefined && token[1] !== prefixInToken[0]) throw badToken();
   await ports.quota.verify(caller);
   const { accountId, namespace: own } = caller;
   if (own !== undefined) {
@@ -48,19 +48,19 @@ export async function listNamespaces(
   }
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
-    const asked = limit - items.length;
-    // One more than the page holds, to know whether others follow.
+    const wanted = limit - items.length;
     const behind = after === undefined ? undefined : { accountId, namespace: after };
-    const listed = await ports.names.list({ accountId, prefix, after: behind, limit: asked + 1 });
+    // One more than the page holds, to know whether others follow.
+    const listed = await ports.names.list({ accountId, prefix, after: behind, limit: wanted + 1 });
     const named = expectWhole(listed);
-    const shown = named.slice(0, asked);
+    const shown = named.slice(0, wanted);
     const measured = await mapSome(shown, MEASURING_MAX, async ({ scope }) => {
       const held = await measureNamespace(ports, scope);
       return held === undefined ? [] : [{ namespace: scope.namespace, ...held }];
     });
     items.push(...measured.flat());
     after = shown.at(-1)?.scope.namespace ?? after;
-    if (named.length <= asked) return { items, nextPageToken: "" };
+    if (named.length <= wanted) return { items, nextPageToken: "" };
   }
-  return { items, nextPageToken: tokenOf(["namespaces", after, ...words]) };
+  return { items, nextPageToken: tokenOf(["namespaces", after, ...prefixInToken]) };
 }

@@ -1,4 +1,4 @@
-import { heldLogOf } from "../log/living-log.js";
+import { nonEmptyLogOf } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
@@ -28,38 +28,38 @@ interface ListRequest extends SelectingRequest {
   readonly order?: Order | undefined;
 }
 
-interface Listing {
+interface ListQuery {
   readonly scope: Scope;
   readonly order: Order;
   readonly filter: Filter;
   readonly includeSuperseded: boolean;
   readonly signal: AbortSignal | undefined;
   readonly size: number;
-  /** The numbers of the place in a log at which the page begins, as its token has them; none for the first page. */
+  /** Where the page begins in a log, as the numbers of its token; empty for the first page. @throws for a foreign token. */
   placeIn(logId: string): readonly number[];
 }
 
 /** Maximum number of times that a page is read, if others update what is in it meanwhile. */
-const LOOKS_MAX = 10;
+const READS_MAX = 10;
 
 /** The numbers of a place in a list, as a page token has them. */
 type Place = number | readonly number[];
 
-/** A log, and the way through what is listed of it. */
-interface Listed {
+/** A log, and a walk through the memories that are listed of it. */
+interface LogList {
   readonly logId: string;
   readonly steps: AsyncIterable<Step<Place>>;
 }
 
 interface Selected {
   readonly sequences: Float64Array;
-  /** Returns the place behind so many of them; undefined if nothing is left. */
+  /** Returns the place behind the first `examined` of them; undefined if nothing is left. */
   placeBehind(examined: number): Place | undefined;
 }
 
 /**
- * Lists a namespace's memories; a namespace that does not exist has none. A page may hold fewer than requested though
- * others follow: its token tells. A token works with its own order and filter only. Costs nothing.
+ * Lists a namespace's memories; a namespace that does not exist has none. A page may hold fewer than requested
+ * although others follow: then it has a token. A token works with its own order and filter only. Costs nothing.
  *
  * @throws MemoryError `invalid_argument` also for a token of another namespace or order, or of a namespace
  * dropped since.
@@ -68,23 +68,23 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
   const { signal, order = "newest", includeSuperseded = false } = request;
   const filter = parseFilter(request.filter) ?? ALL;
   const isByEvent = order.startsWith("event");
-  const isOfLog = filter === ALL && !isByEvent;
+  const isWholeLog = filter === ALL && !isByEvent;
   const size = parsePageSize(request.pageSize);
-  // A token has the log, the place and, but for a list of the log itself, the filter.
+  // A token has the log, the place and, unless the whole log is listed, a digest of the filter.
   const list = order === "newest" ? "memories" : order;
-  const digest = isOfLog ? [] : [digestOf(filter.key)];
+  const digest = isWholeLog ? [] : [digestOf(filter.key)];
   const token = parsePageToken(request.pageToken, list, (isByEvent ? 3 : 2) + digest.length);
   const scope = await authorizeFree(ports, request, { writes: false });
   const placeIn = (logId: string) => {
     if (token === undefined) return [];
     const [base, first, second] = token;
     // A copy in another model version has the same numbers.
-    if (base !== baseOf(logId) || (!isOfLog && token.at(-1) !== digest[0])) throw badToken();
+    if (base !== baseOf(logId) || (!isWholeLog && token.at(-1) !== digest[0])) throw badToken();
     return isByEvent ? [parseTimePlace(first), parsePlace(second)] : [parsePlace(first)];
   };
-  const listing = { scope, order, filter, includeSuperseded, signal, size, placeIn };
-  for (let looks = 1; ; looks++) {
-    const listed = await (isOfLog ? listLog(ports, listing) : listSelected(ports, listing));
+  const query = { scope, order, filter, includeSuperseded, signal, size, placeIn };
+  for (let reads = 1; ; reads++) {
+    const listed = await (isWholeLog ? listLog(ports, query) : listSelected(ports, query));
     if (listed === undefined) {
       if (token !== undefined) throw badToken();
       return { items: [], nextPageToken: "" };
@@ -92,7 +92,7 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
     const { items, next, isCurrent } = await fillPage(listed.steps, size);
     // A memory that was updated while the page was read may belong to this page again. Newest first, an update moves it
     // before the first page, so reading again would not find it.
-    if (!isCurrent && order !== "newest" && looks < LOOKS_MAX) continue;
+    if (!isCurrent && order !== "newest" && reads < READS_MAX) continue;
     if (next === undefined) return { items, nextPageToken: "" };
     const place = [next].flat().map(String);
     return { items, nextPageToken: tokenOf([list, baseOf(listed.logId), ...place, ...digest]) };
@@ -102,9 +102,9 @@ export async function listMemories(ports: Ports, request: ListRequest): Promise<
 /** Lists all memories by when they were stored, as the log has them; undefined without a namespace. */
 async function listLog(
   ports: Ports,
-  { scope, order, size, includeSuperseded, placeIn }: Listing,
-): Promise<Listed | undefined> {
-  const held = await heldLogOf(ports, scope);
+  { scope, order, size, includeSuperseded, placeIn }: ListQuery,
+): Promise<LogList | undefined> {
+  const held = await nonEmptyLogOf(ports, scope);
   if (held === undefined) return undefined;
   const { logId, last } = held;
   const [at] = placeIn(logId);
@@ -116,8 +116,8 @@ async function listLog(
 /** Lists what a filter selects by when it was stored, or by when it happened; undefined without a namespace. */
 function listSelected(
   ports: Ports,
-  { scope, order, size, placeIn, ...selecting }: Listing,
-): Promise<Listed | undefined> {
+  { scope, order, size, placeIn, ...selecting }: ListQuery,
+): Promise<LogList | undefined> {
   return ports.namespaces.reading(scope, async ({ replica }) => {
     const { logId } = replica;
     const [first, second = 0] = placeIn(logId);
@@ -132,8 +132,8 @@ function listSelected(
         return { sequences, placeBehind: (examined: number) => sequences[examined] };
       }
       const behind = first === undefined ? undefined : { atMs: first, sequence: second };
-      // One more than the page, to know whether others follow. Each page looks at the times of all, which the index of
-      // fields holds, and keeps only those that it needs.
+      // One more than the page, to know whether others follow. Each page reads the event times of all matches, which
+      // are in memory, and keeps only those that it needs.
       const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
       const places = await search.inEventOrder(selection, event);
       const placeBehind = (examined: number) => {

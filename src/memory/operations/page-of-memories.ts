@@ -6,10 +6,10 @@ import type { Ports } from "./ports.js";
 
 /** Memories of a selection read at a time: few, because the page may have no room for them. */
 const READ_SELECTED = 16;
-/** Bytes after which an answer ends, with the memory that reaches them, so that every answer is bounded. */
+/** Size at which an answer ends, with the memory that reaches it, so that every answer is bounded. */
 const PAGE_BYTES_MAX = 1_048_576;
 
-/** A step through memories: one of them, if it is shown, and where a page continues that ends with it. */
+/** A step of a walk through memories: one of them, if it is shown, and where the page after it begins. */
 export interface Step<Place, E = Shown> {
   readonly entry?: E | undefined;
   /** Undefined if nothing is left. */
@@ -62,16 +62,16 @@ export async function* newest<W extends "head" | "text">(
   { what, last, place, readFirst = READ_MANY, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
-  const above1 = (number: number) => (number > 1 ? number : undefined);
+  const unlessFirst = (number: number) => (number > 1 ? number : undefined);
   let before = place ?? last + 1;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? readFirst : READ_MANY));
     const sequences = Array.from({ length: before - from }, (_, i) => from + i);
     const { found, rest } = await ports.log.fetch({ logId, sequences, what });
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, found);
-    for (const { sequence, entry } of shown) yield { entry, next: above1(sequence) };
+    for (const { sequence, entry } of shown) yield { entry, next: unlessFirst(sequence) };
     before = from + rest.length;
-    yield { next: above1(before) };
+    yield { next: unlessFirst(before) };
   }
 }
 
@@ -89,7 +89,7 @@ export async function* oldest<W extends "head" | "text">(
     const memories = entries.filter(isMemory) as Sequenced<Projected[W]>[];
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, memories);
     for (const { sequence, entry } of shown) yield { entry, next: upToLast(sequence + 1) };
-    // Without an entry, the log was erased meanwhile: it had these numbers a moment ago.
+    // No entries: the log, which had these numbers a moment ago, was erased meanwhile.
     from = (entries.at(-1)?.sequence ?? last) + 1;
     yield { next: upToLast(from) };
   }
@@ -100,7 +100,7 @@ export async function* oldest<W extends "head" | "text">(
   yield { next: undefined, hasChanged: entries.some(isUpdate) };
 }
 
-/** Goes through some memories in a given order. What was changed or deleted since they were found is passed over. */
+/** Walks through some memories in a given order. Those that were changed or deleted since are steps without an entry. */
 export async function* inOrder<Place>(
   ports: Ports,
   {

@@ -26,7 +26,7 @@ import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js"
 import { type Shown, shownOf } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
-import { findLike, parseQuestion, type QuestionFields, without } from "./recall/question.js";
+import { excluding, findLike, parseQuestion, type QuestionFields } from "./recall/question.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of memories that searches of several namespaces find at a time: each may have a long text. */
@@ -84,11 +84,11 @@ export async function recall(ports: Ports, request: RecallRequest) {
         return ports.modelVersions.embed(modelVersion, input);
       });
     const queriesIn = onceForEach((modelVersion): Query[] => {
-      const asked = like === undefined ? texts : [like.text];
-      return asked.map((text) => {
+      const queryTexts = like === undefined ? texts : [like.text];
+      return queryTexts.map((text) => {
         const isStored = modelVersion === like?.modelVersion;
         const embedding = isStored ? Promise.resolve(like.embedding) : embed(modelVersion, text);
-        // The log's end decides first: a log that has moved does not need its model any more.
+        // Awaited after the log was read: if that has moved, the model is needed no more, and its failure does not count.
         embedding.catch(() => {});
         return { text, embedding };
       });
@@ -97,12 +97,12 @@ export async function recall(ports: Ports, request: RecallRequest) {
     const queries = logs[0]?.queries ?? queriesIn(ports.modelVersions.newest);
     const embedded = await Promise.all(queries.map(({ embedding }) => embedding));
     await paid;
-    const { results: fit, omitted } = fitting(found, asked);
-    const filled = await fill(ports, fit, { asked, logs, signal });
+    const { fitting, omitted } = divideByFit(found, asked);
+    const filled = await fill(ports, fitting, { asked, logs, signal });
     const tokens = embedded.map((each) => each.tokens);
     const queryTokens = tokens.reduce((sum, each) => sum + each, 0);
-    const considered = fit.length > 0 ? undefined : consideredIn(logs, asked);
-    // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
+    const considered = fitting.length > 0 ? undefined : consideredIn(logs, asked);
+    // An aborted call costs nothing, so it is not counted. Nothing is awaited from here on.
     signal.throwIfAborted();
     for (const each of tokens) ports.quota.count(caller, { namespace, call: "recall", tokens: each });
     return { queryTokens, fields: asked.fields, omitted, considered, ...filled };
@@ -125,7 +125,7 @@ export interface Found extends Pick<Placed, "sequence" | "entry" | "score" | "ra
         readonly fit?: number | undefined;
       })
     | undefined;
-  /** Place among several queries of the one that it fits best. */
+  /** Index of the query that it fits best, in a recall of a list of queries. */
   readonly queryIndex?: number | undefined;
   /** Its namespace, in a recall of several. */
   readonly namespace?: string | undefined;
@@ -147,7 +147,7 @@ function parse(ports: Ports, request: RecallRequest) {
   const fields = parseFields(request.fields);
   const neighbors = parseNeighbors(request.neighbors);
   const given = narrowed(parseFilter(request.filter)?.condition, request);
-  const condition = likeId === undefined ? given : without(given, likeId);
+  const condition = likeId === undefined ? given : excluding(given, likeId);
   /** True if memories of the namespaces may be left out of the answer. */
   const isNarrowed = [given, minScore, minFit].some((each) => each !== undefined);
   const question = { texts, isList, likeId, scopes, condition, isNarrowed, mode, recency, includeSuperseded };
@@ -160,8 +160,8 @@ interface Query {
   readonly embedding: Promise<Embedding>;
 }
 
-/** Inputs of one call that are the same for the searches of all its namespaces. */
-interface Searching {
+/** What the searches of all namespaces of a recall have in common. */
+interface RecallContext {
   readonly asked: Asked;
   readonly timer: StepTimer<CallStep>;
   readonly queriesIn: (modelVersion: ModelVersion) => readonly Query[];
@@ -170,7 +170,7 @@ interface Searching {
 }
 
 /** A log that was searched. */
-interface Searched {
+interface SearchedLog {
   readonly namespace: string;
   readonly logId: string;
   /** Number of memories that it may show. */
@@ -178,21 +178,21 @@ interface Searched {
   readonly queries: readonly Query[];
 }
 
-/** Finds the best of some namespaces, best first. The first that exists is the first of the logs. */
+/** Finds the best of some namespaces, best first, and the logs of those that exist, in the order of the namespaces. */
 async function searchAll(
   ports: Ports,
-  searching: Searching,
-): Promise<{ found: readonly Found[]; logs: readonly Searched[] }> {
-  const { scopes, topK } = searching.asked;
+  context: RecallContext,
+): Promise<{ found: readonly Found[]; logs: readonly SearchedLog[] }> {
+  const { scopes, topK } = context.asked;
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
   const logs = await mapSome(scopes, atOnce, async (scope) => {
-    const one = await searchIn(ports, scope, searching);
-    if (one === undefined) return [];
+    const searched = await searchIn(ports, scope, context);
+    if (searched === undefined) return [];
     const { namespace } = scope;
-    const own = scopes.length === 1 ? one.found : one.found.map((each) => ({ ...each, namespace }));
+    const own = scopes.length === 1 ? searched.found : searched.found.map((each) => ({ ...each, namespace }));
     found = bestOf([...found, ...own], topK);
-    return [one.log];
+    return [searched.log];
   });
   return { found, logs: logs.flat() };
 }
@@ -201,8 +201,8 @@ async function searchAll(
 function searchIn(
   ports: Ports,
   scope: Scope,
-  { asked, timer, queriesIn, paid, signal }: Searching,
-): Promise<{ found: readonly Found[]; log: Searched } | undefined> {
+  { asked, timer, queriesIn, paid, signal }: RecallContext,
+): Promise<{ found: readonly Found[]; log: SearchedLog } | undefined> {
   const { topK, mode, explain, minScore, recency, includeSuperseded, condition, isList } = asked;
   return ports.namespaces.reading(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
@@ -216,7 +216,7 @@ function searchIn(
       for (const { text, embedding } of queries) {
         const matchesMax = recency === undefined ? topK : RECENCY_CANDIDATES;
         const wordMatches = mode === "hybrid" ? search.matchWords(text, matchesMax) : undefined;
-        // It is awaited below; a failure of the embedding is reported first.
+        // Awaited in `best`, after the embedding, whose failure is reported first.
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
         const query = { vectors, wanted: topK, minScore, recency, wordMatches };
@@ -224,10 +224,10 @@ function searchIn(
         found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const size = await search.size();
-      const named = isList
+      const all = isList
         ? found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })))
         : found.flat();
-      return { ordered: bestOf(named, topK), size };
+      return { ordered: bestOf(all, topK), size };
     }, showing);
     const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
     return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
@@ -238,7 +238,7 @@ function searchIn(
  * Counts the memories that an empty answer has left out; undefined if none were. Of a namespace that does not exist
  * it is 0, so that a typo is noticed.
  */
-function consideredIn(logs: readonly Searched[], { isNarrowed }: Asked): number | undefined {
+function consideredIn(logs: readonly SearchedLog[], { isNarrowed }: Asked): number | undefined {
   if (logs.length === 0) return 0;
   const considered = logs.reduce((sum, { size }) => sum + size, 0);
   return isNarrowed && considered > 0 ? considered : undefined;
@@ -271,14 +271,14 @@ export function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): num
   return score + words / 2;
 }
 
-/** Leaves out the results that do not fit, and says which if reasons were asked for, best first. */
-function fitting(results: readonly Found[], { minFit, explain }: Asked) {
-  if (minFit === undefined) return { results, omitted: undefined };
+/** Divides results into those that fit well enough and, if reasons were asked for, those that are omitted, best first. */
+function divideByFit(results: readonly Found[], { minFit, explain }: Asked) {
+  if (minFit === undefined) return { fitting: results, omitted: undefined };
   const fits = (each: Found) => fitOf(each) >= minFit;
   const omitted = results
     .filter((each) => !fits(each))
     .map(({ entry, score, words = 0 }) => ({ id: entry.id, score, words, fit: fitOf({ score, words }) }));
-  return { results: results.filter(fits), omitted: explain ? omitted : undefined };
+  return { fitting: results.filter(fits), omitted: explain ? omitted : undefined };
 }
 
 /** Merges what several searches found into the `limit` best, best first; of equals, the older comes first. */
@@ -298,7 +298,11 @@ function bestOf(found: readonly Found[], limit: number): Found[] {
 async function fill(
   ports: Ports,
   results: readonly Found[],
-  { asked, logs, signal }: Pick<Searching, "asked" | "signal"> & { readonly logs: readonly Searched[] },
+  {
+    asked,
+    logs,
+    signal,
+  }: Pick<RecallContext, "asked" | "signal"> & { readonly logs: readonly SearchedLog[] },
 ): Promise<{ results: readonly Found[]; shortened?: true }> {
   const { maxTokens = Number.POSITIVE_INFINITY, neighbors, includeSuperseded } = asked;
   let [tokens, bytes] = [0, 0];

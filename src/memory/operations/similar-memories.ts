@@ -12,11 +12,11 @@ import { fetchAll } from "../versions/fetch.js";
 
 /** Maximum number of similar memories that a store lists. */
 const LISTED_MAX = 3;
-/** Memories that a search is asked for: the version that is replaced is not listed. */
+/** Memories that a search looks for if they are only listed: one of them may be the version that is replaced. */
 const WANTED = LISTED_MAX + 1;
-/** The same if one of them is to be found that is like the new memory as a whole, and still there then. */
+/** Memories that it looks for if the store depends on one that is like the new memory as a whole and still there. */
 const WANTED_TO_DECIDE = 16;
-/** Candidates that are held: others store while this one waits. */
+/** Maximum number of candidates that are held, whatever others store while this store waits. */
 const HELD_MAX = 64;
 /** Entries read at a time. */
 const READ_MAX = 64;
@@ -89,7 +89,7 @@ export class SimilarMemories {
     throw new LogAdvancedError();
   }
 
-  /** Finds those that are in the log now. It must end before the others are asked for. */
+  /** Finds those that are in the log now. It must end before any other method is called. */
   async search(): Promise<void> {
     const { memory, above, decides, timer, signal } = this.to;
     const wanted = decides ? WANTED_TO_DECIDE : WANTED;
@@ -97,8 +97,7 @@ export class SimilarMemories {
     // Before the search, which may see more: what is compared twice does no harm.
     this.#until = this.replica.applied;
     const query = { vectors: vectorsOf(memory), wanted, minScore: above };
-    const searching = this.replica.searching((search) => search.best(query), { timer, signal });
-    const { placed: near } = await searching;
+    const { placed: near } = await this.replica.searching((search) => search.best(query), { timer, signal });
     this.#isCut = near.length === wanted;
     this.#found = [];
     if (!decides) {
@@ -111,7 +110,7 @@ export class SimilarMemories {
     const { logId, options } = this.replica;
     const scores = new Map(near.map(({ sequence, score }) => [sequence, score]));
     for await (const some of fetchAll(options.log, { logId, sequences: [...scores.keys()], what: "all" }))
-      for (const each of some) await this.#take(each, scores.get(each.sequence));
+      for (const each of some) await this.#compare(each, scores.get(each.sequence));
   }
 
   /** Compares the entries that were appended after the search. */
@@ -119,22 +118,18 @@ export class SimilarMemories {
     const range = { logId, from: this.#until + 1, upto: from - 1, limit: READ_MAX, what: "all" } as const;
     for await (const entries of allEntries(log, range)) {
       for (const { sequence, entry } of entries)
-        if (entry.op === "store") await this.#take({ sequence, entry });
+        if (entry.op === "store") await this.#compare({ sequence, entry });
       this.#until += entries.length;
     }
     if (this.#until + 1 < from) throw new LogAdvancedError();
   }
 
-  /** Compares an entry; its score is computed if it is not known. Other work runs meanwhile: long texts have a million pairs. */
-  async #take({ sequence, entry }: Sequenced<Stored>, known?: number): Promise<void> {
+  /** Compares an entry, whose score may be known, and notes it if it is similar enough. */
+  async #compare({ sequence, entry }: Sequenced<Stored>, known?: number): Promise<void> {
     const { memory, above } = this.to;
     if (entry.opId === memory.opId) return;
     const [own, its] = [vectorsOf(memory), vectorsOf(entry)];
-    let score = known ?? 0;
-    for (const each of known === undefined ? own : []) {
-      await this.#timeSlice.endIfOver();
-      score = Math.max(score, scoreOf([each], its));
-    }
+    const score = known ?? (await this.#scoreOf(own, its));
     if (score < above || this.#found.some((each) => each.sequence === sequence)) return;
     await this.#timeSlice.endIfOver();
     const { id, text } = entry;
@@ -142,5 +137,15 @@ export class SimilarMemories {
     if (this.#found.length <= HELD_MAX) return;
     this.#found.sort((a, b) => b.likeness - a.likeness || a.sequence - b.sequence).pop();
     this.#isCut = true;
+  }
+
+  /** Scores two texts. Other work runs meanwhile: long ones have a million pairs of windows. */
+  async #scoreOf(some: readonly Float32Array[], others: readonly Float32Array[]): Promise<number> {
+    let score = 0;
+    for (const each of some) {
+      await this.#timeSlice.endIfOver();
+      score = Math.max(score, scoreOf([each], others));
+    }
+    return score;
   }
 }

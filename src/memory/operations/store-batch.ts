@@ -72,11 +72,11 @@ export async function storeBatch(
       },
     },
   });
-  const told = results.map((result, i) => {
+  const stored = results.map((result, i) => {
     const { unreadShare, redacted } = memories[i] as ParsedMemory;
     return "error" in result ? result : { stored: { unreadShare, redacted, ...result.stored } };
   });
-  return { results: told, replayed };
+  return { results: stored, replayed };
 }
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */

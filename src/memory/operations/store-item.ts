@@ -75,7 +75,7 @@ export function parseMemory(request: MemoryRequest, ports: Ports): ParsedMemory 
     metadata: handled.redacted === undefined ? metadata : parseMetadata(handled.metadata),
     redacted: handled.redacted,
     eventAtMs,
-    // Any two texts that the model can hardly read may be alike to it: none is given up for another.
+    // To the model, any two texts that it can hardly read may be alike, so likeness must not replace or refuse one.
     storeOptions: asked && unreadShare !== undefined ? { ...asked, onSimilar: "store" } : asked,
     unreadShare,
   };
@@ -106,7 +106,7 @@ function parseStoreOptions(request: MemoryRequest, nowMs: number): StoreOptions 
     isPast: expiresAtMs !== undefined && expiresAtMs <= nowMs,
     similarAbove,
     onSimilar,
-    // As it was before there was this action: keys of then are still good.
+    // Without on_similar as in releases that did not have it: the keys of their claims stay valid.
     asked: JSON.stringify(onSimilar === "store" ? asked : [...asked, onSimilar]),
   };
 }
@@ -140,13 +140,13 @@ export function storeItem(
     id,
     text,
     isPast,
-    // One that finds a similar memory costs a call, because its text was embedded.
+    // To keep the memory with the external id costs nothing; to find a similar one costs a call, for the embedding.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
     needsEmbedding: above !== undefined,
     look: async (view) => {
       const { existing } = await checkStore(view, storeOptions);
       const keeps = storeOptions.onConflict === "keep";
-      return keeps && existing !== undefined ? answerByOptions(existing.entry, undefined) : undefined;
+      return keeps && existing !== undefined ? answerWithOutcome(existing.entry, undefined) : undefined;
     },
     entryIn: async ({ replica, embedding, nowMs, timer, signal }) => {
       const memory: Stored = {
@@ -174,26 +174,27 @@ export function storeItem(
       };
     },
     answer: async (existing) => {
-      const answered = answerByOptions(asMemory(existing), id);
+      const answered = answerWithOutcome(asMemory(existing), id);
       const own = onSimilar === "keep" ? undefined : answered.id;
       return { ...answered, ...(similar && { similar: similar.listedBeside(own) }) };
     },
   };
 }
 
-/** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
+/** The answer of a store without options, from the entry in the log: the same for all attempts at it. */
 function answerOf(existing: Entry<"head">): Answered {
   const { id, tokens, createdAtMs } = asMemory(existing);
   return { id, tokens, createdAtMs };
 }
 
-/** The same for a store with options, by the id of its operation. */
-function answerByOptions(
+/** The answer of a store with options; `operation` is the store's id, undefined if it has written nothing. */
+function answerWithOutcome(
   existing: Pick<Projected["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   operation: string | undefined,
 ): Answered {
   const { opId, id, tokens, createdAtMs } = existing;
-  const outcome = id === operation ? "CREATED" : opId === operation ? "REPLACED" : "KEPT";
+  const outcomeForOthers = opId === operation ? "REPLACED" : "KEPT";
+  const outcome = id === operation ? "CREATED" : outcomeForOthers;
   return { id, tokens, createdAtMs, outcome, etag: etagOf(existing) };
 }
 

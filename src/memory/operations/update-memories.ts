@@ -24,7 +24,7 @@ const UPDATED_MAX = IDS_MAX;
 /** Versions appended at a time: they share writes. */
 const WRITING_MAX = 8;
 /** Codes of errors that are about one memory, and not about the call. */
-const OWN_CODES = ["invalid_argument", "not_found", "failed_precondition"];
+const CODES_OF_ONE = ["invalid_argument", "not_found", "failed_precondition"];
 
 /** An update of several memories as the contract has it. */
 export interface UpdateMemoriesRequest extends Omit<ChangingRequest, "includeSuperseded"> {
@@ -131,10 +131,10 @@ async function updateFrom(
   const { ids, filter } = wanted;
   const failed: Failed[] = [];
   let [updated, unchanged] = [0, 0];
-  /** True if another has changed a memory meanwhile: its new version comes later in the log. */
-  let missed = false;
-  /** What the key's rate refused. */
-  let refused: unknown;
+  /** True if another call has changed a memory meanwhile: its new version comes later in the log. */
+  let wasOvertaken = false;
+  /** The error by which the key's rate refused a change. */
+  let refusal: unknown;
   const timeSlice = new TimeSlice();
 
   const update = async (memory: Shown) => {
@@ -144,7 +144,7 @@ async function updateFrom(
       failed.push({ id, error: superseded(supersededBy) });
       return;
     }
-    // Metadata of thousands of keys takes milliseconds, and what is unchanged waits for nothing else.
+    // Metadata of thousands of keys takes milliseconds, and memories that stay unchanged would follow without a pause.
     await timeSlice.endIfOver();
     const before = parsed(memory.metadata);
     const changed = wanted.change(before);
@@ -152,14 +152,14 @@ async function updateFrom(
       unchanged++;
       return;
     }
-    // Another version may not match the filter any more.
+    // With a filter, only the version that was read: another may not match any more.
     const target = { id, etag: filter && etagOf(memory) };
     try {
       const after = parseMetadata(changed);
       try {
         onFreeWrite?.(versionBytes(memory, after));
       } catch (error) {
-        refused ??= error;
+        refusal ??= error;
         return;
       }
       // The version before is the one that was read, unless another has changed it meanwhile.
@@ -175,9 +175,9 @@ async function updateFrom(
       updated++;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;
-      if (filter !== undefined && error.code === "aborted") missed = true;
-      else if (!OWN_CODES.includes(error.code)) throw error;
-      // One that a filter has found may be gone by now.
+      if (filter !== undefined && error.code === "aborted") wasOvertaken = true;
+      else if (!CODES_OF_ONE.includes(error.code)) throw error;
+      // Found by a filter, it may be gone by now, which is no failure.
       else if (filter === undefined || error.code === "invalid_argument") failed.push({ id, error });
     }
   };
@@ -190,9 +190,9 @@ async function updateFrom(
       read,
       change: async (memory) => {
         await update(memory);
-        return refused === undefined;
+        return refusal === undefined;
       },
-      room: () => UPDATED_MAX - updated - failed.length,
+      left: () => UPDATED_MAX - updated - failed.length,
     });
   const updateIds = async () => {
     const left = await updateAll(ids.slice(place - 1), async (some) => {
@@ -210,13 +210,13 @@ async function updateFrom(
     const left = await updateAll(sequences, async (some) => {
       const found = await readMatching(ports, { logId, sequences: some, filter });
       // Since the search, another may have made a version of it that matches, too.
-      if (found.length < some.length) missed = true;
+      if (found.length < some.length) wasOvertaken = true;
       return found.map(({ entry }) => entry);
     });
     if (left > 0) return sequences[sequences.length - left];
-    return missed ? (sequences.at(-1) ?? 0) + 1 : undefined;
+    return wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;
   };
   const next = await (filter === undefined ? updateIds() : updateMatches(filter));
-  if (refused !== undefined && updated === 0) throw refused;
+  if (refusal !== undefined && updated === 0) throw refusal;
   return { updated, unchanged, failed, next };
 }

@@ -242,7 +242,7 @@ export interface WeighedWord {
   /** Identity of the word: 48 bits. */
   readonly hash: number;
   /** The word as the query has it, in lower case. */
-  readonly seen: string;
+  readonly written: string;
   /** Rarity of the word, times its number in the query. */
   readonly factor: number;
 }

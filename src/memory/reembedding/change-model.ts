@@ -15,9 +15,9 @@ import {
 import { lostName, type Named, type Names } from "../ports/names.js";
 import { staleCopiesOf } from "./move.js";
 
-/** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
-const LOOK_MS = 500;
-const LOOK_SHARE = 10;
+/** Shortest pause between two reads of the progress, and the pause as a multiple of the time of a read. */
+const PAUSE_MS = 500;
+const PAUSE_TIMES = 10;
 /** Maximum number of namespaces to be moved that a status names. */
 const NAMED_MAX = 10;
 /** Maximum number of times that a database is pinned to a model. */
@@ -54,7 +54,7 @@ export async function pin(
     );
   const modelVersion = randomBytes(4).toString("hex");
   const isPinned = await systemRecords.pin({ after: present.modelVersion, to: { modelVersion, model } });
-  // If another command was quicker, the database is looked at anew.
+  // If another command was quicker, it starts over.
   return isPinned ? modelVersion : pin({ systemRecords }, model, after);
 }
 
@@ -141,7 +141,7 @@ export function linesOf(status: ModelStatus): string[] {
 }
 
 /** Formats the progress of a change in one line. */
-export function progressOf({ pinned, models, copied, left }: ModelStatus): string {
+function progressOf({ pinned, models, copied, left }: ModelStatus): string {
   let [namespaces, entries, done] = [0, 0, copied];
   for (const held of models) {
     namespaces += held.namespaces;
@@ -156,13 +156,13 @@ export function progressOf({ pinned, models, copied, left }: ModelStatus): strin
 
 /** Shows the progress of a change until it has ended; returns the status then. */
 export async function follow(
-  look: () => Promise<ModelStatus>,
+  readStatus: () => Promise<ModelStatus>,
   { modelVersion, show }: { modelVersion: ModelVersion; show: (line: string) => void },
 ): Promise<ModelStatus> {
   for (;;) {
     const beganMs = performance.now();
     // An outage is shown: a service that restarts takes the change up again.
-    const status = await look().catch((error) => {
+    const status = await readStatus().catch((error) => {
       if (!isUnavailable(error)) throw error;
       show(error.message);
       return undefined;
@@ -170,6 +170,6 @@ export async function follow(
     if (status !== undefined && (status.left === 0 || status.pinned?.modelVersion !== modelVersion))
       return status;
     if (status !== undefined) show(progressOf(status));
-    await sleep(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - beganMs)));
+    await sleep(Math.max(PAUSE_MS, PAUSE_TIMES * (performance.now() - beganMs)));
   }
 }

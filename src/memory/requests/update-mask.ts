@@ -2,7 +2,7 @@ import { expectAtMost, invalid, shown } from "../../errors.js";
 import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
-export const MASK_PATHS_MAX = 8_192;
+const MASK_PATHS_MAX = 8_192;
 const KEY_PREFIX = "metadata.";
 
 /** Fields of a memory that an update changes. */

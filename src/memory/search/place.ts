@@ -13,8 +13,8 @@ import { type Pair, type Scored, score } from "./score.js";
 export const NEAR_CANDIDATES = 50;
 export const WORD_CANDIDATES = 50;
 /**
- * Memories that are looked at when age counts. Where the search is exact, all others are looked at as well, as far as
- * they can be among the best.
+ * Nearest memories that are candidates when ages count. Where the search is exact, all others that can be among the best
+ * are candidates as well.
  */
 export const RECENCY_CANDIDATES = 200;
 
@@ -23,24 +23,24 @@ const SCORE_ERROR = 1e-5;
 /** Difference of two ranks that may be due to rounding. */
 const RANK_ERROR = 1e-9;
 
-/** Judgement of one memory by the words of a query. */
-interface Judged {
+/** How one memory matches the words of a query. */
+interface MatchedWords {
   /** Share of the query's words that the memory has, 0 to 1. */
   readonly share: number;
   /** Words of the query that the memory has, as the query has them, in lower case. */
   readonly matched: readonly string[];
 }
 
-/** Judgement of a memory that has none of the words. */
-export const NO_WORDS: Judged = { share: 0, matched: [] };
+/** Match of a memory that has none of the words. */
+export const NO_WORDS: MatchedWords = { share: 0, matched: [] };
 
-/** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
+/** What the search for the words of a query found, with all that is needed to weigh words against meaning. */
 export interface WordMatches {
   /** Log numbers of the memories whose words fit best, best first. */
   readonly matches: readonly number[];
   readonly meanCosine: MeanCosine;
-  /** Judges memories by the words that were found, whatever is stored meanwhile. Those without any may be left out. */
-  judge(sequences: readonly number[]): Promise<ReadonlyMap<number, Judged>>;
+  /** Matches memories with the words that were found, whatever is stored meanwhile; those without any may be left out. */
+  match(sequences: readonly number[]): Promise<ReadonlyMap<number, MatchedWords>>;
 }
 
 /** Memories near to a query, the nearest first, as an index knows them. */
@@ -62,10 +62,10 @@ export interface Ranking {
   readonly recency?: Recency | undefined;
 }
 
-/** Finds of all ways for a query. */
-export interface Finds extends Nearest, Ranking {
+/** What the searches for a query found, by vectors and by words. */
+export interface Found extends Nearest, Ranking {
   readonly vectors: readonly Float32Array[];
-  /** Number of the nearest that count; the others are known for the edge alone. */
+  /** Number of the nearest that count; others are given to decide, by exact scores, who is among these. */
   readonly nearMax: number;
   readonly newVersions: NewVersions;
   /** Undefined in an order by meaning alone. */
@@ -82,7 +82,7 @@ export interface ScoredLog {
 }
 
 /** A memory in the order of its rank. */
-export interface Placed extends Scored, Judged {
+export interface Placed extends Scored, MatchedWords {
   /** Its score, its share of the query's words times their weight, and what its age adds. */
   readonly rank: number;
   /** Part of its rank that comes from its age; undefined if ages do not count. */
@@ -100,44 +100,44 @@ export interface Placement {
  * Places the best `wanted` memories by meaning, and by words and age if these count. It reads no record of a memory
  * that cannot be among them, unless one of the others is missing in the log.
  */
-export async function placeBest(log: ScoredLog, all: Finds): Promise<Placement> {
-  const { edge, ...finds } = withEdge(all);
-  const candidates = await gather(finds);
-  const mean = finds.wordMatches?.meanCosine(finds.vectors);
-  const needed = mayBeBest(candidates, finds, mean);
+export async function placeBest(log: ScoredLog, all: Found): Promise<Placement> {
+  const { edge, ...found } = withEdge(all);
+  const candidates = await gatherCandidates(found);
+  const mean = found.wordMatches?.meanCosine(found.vectors);
+  const needed = mayBeBest(candidates, found, mean);
   if (needed.some(({ sequence }) => edge.has(sequence))) {
-    // Another replica's index errs otherwise, and must answer the same: the cosines decide who is among the nearest.
+    // Another replica's index has other errors but must give the same answer, so exact scores decide at the edge.
     const atEdge = candidates.filter(({ sequence }) => edge.has(sequence));
-    const scored = await scoreAll(log, finds, atEdge);
+    const scored = await scoreAll(log, found, atEdge);
     scored.sort((a, b) => b.score - a.score || a.sequence - b.sequence);
-    const left = all.nearMax - (finds.nearby.size - edge.size);
+    const left = all.nearMax - (found.nearby.size - edge.size);
     const inside = new Set(scored.slice(0, left).map(({ sequence }) => sequence));
-    const nearby = new Map([...finds.nearby].filter(([each]) => !edge.has(each) || inside.has(each)));
-    return placeBest(log, { ...finds, nearby });
+    const nearby = new Map([...found.nearby].filter(([each]) => !edge.has(each) || inside.has(each)));
+    return placeBest(log, { ...found, nearby });
   }
-  const scored = await scoreAll(log, finds, needed);
+  const scored = await scoreAll(log, found, needed);
   if (scored.length < needed.length) {
     // Others may be in the places of those that are missing.
     const rest = candidates.filter((each) => !needed.includes(each));
-    scored.push(...(await scoreAll(log, finds, rest)));
+    scored.push(...(await scoreAll(log, found, rest)));
   }
-  return place(scored, finds, mean);
+  return rankAll(scored, found, mean);
 }
 
-/** Leaves out what is surely not among the nearest that count, and finds those of which the index's error decides it. */
-function withEdge(finds: Finds): Finds & { readonly edge: ReadonlySet<number> } {
-  const { nearby, nearMax, error } = finds;
+/** Leaves out what is surely beyond the `nearMax` nearest. The edge are those that the index's error may put there. */
+function withEdge(found: Found): Found & { readonly edge: ReadonlySet<number> } {
+  const { nearby, nearMax, error } = found;
   const similarities = Array.from(nearby.values(), ({ similarity }) => similarity);
   const [last, next] = [similarities[nearMax - 1], similarities[nearMax]];
-  if (last === undefined || next === undefined) return { ...finds, edge: new Set() };
-  const off = 2 * (error + SCORE_ERROR);
-  const left = [...nearby].filter(([, { similarity }], i) => i < nearMax || similarity + off >= last);
-  const edge = left.filter(([, { similarity }], i) => i >= nearMax || similarity - off <= next);
-  return { ...finds, nearby: new Map(left), edge: new Set(edge.map(([sequence]) => sequence)) };
+  if (last === undefined || next === undefined) return { ...found, edge: new Set() };
+  const margin = 2 * (error + SCORE_ERROR);
+  const left = [...nearby].filter(([, { similarity }], i) => i < nearMax || similarity + margin >= last);
+  const edge = left.filter(([, { similarity }], i) => i >= nearMax || similarity - margin <= next);
+  return { ...found, nearby: new Map(left), edge: new Set(edge.map(([sequence]) => sequence)) };
 }
 
 /** A memory with bounds of its score and of what its age adds, before its record is read. */
-interface Candidate extends Judged {
+interface Candidate extends MatchedWords {
   readonly sequence: number;
   /** True unless only its words were found. */
   readonly isNear: boolean;
@@ -151,11 +151,11 @@ interface Candidate extends Judged {
 /** Makes candidates of what was found by its vectors, the nearest first. */
 function nearCandidates(
   { nearby, error, times, recency }: Nearest & Ranking,
-  judged?: ReadonlyMap<number, Judged>,
+  matchedWords?: ReadonlyMap<number, MatchedWords>,
 ): Candidate[] {
   const off = error + SCORE_ERROR;
   return Array.from(nearby, ([sequence, { similarity, pairs }]) => {
-    const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
+    const { share, matched } = matchedWords?.get(sequence) ?? NO_WORDS;
     const lowest = clamp(similarity - off);
     const highest = clamp(similarity + off);
     const added = recencyBounds(recency, times?.get(sequence));
@@ -164,19 +164,19 @@ function nearCandidates(
 }
 
 /** Gathers the candidates of all ways, with their words. */
-async function gather(finds: Finds): Promise<readonly Candidate[]> {
-  const { vectors, nearby, wordMatches, newVersions, recency, times } = finds;
+async function gatherCandidates(found: Found): Promise<readonly Candidate[]> {
+  const { vectors, nearby, wordMatches, newVersions, recency, times } = found;
   const others = new Set([...(wordMatches?.matches ?? []), ...newVersions.numbers]);
   for (const sequence of nearby.keys()) others.delete(sequence);
-  const judged = await wordMatches?.judge([...nearby.keys(), ...others]);
-  const near = nearCandidates(finds, judged);
+  const matchedWords = await wordMatches?.match([...nearby.keys(), ...others]);
+  const near = nearCandidates(found, matchedWords);
   // A memory that the search of the vectors did not find is no nearer than the last one that it found. (If a graph
   // missed one, a recall by meaning alone would miss it too.) The searches for a long query do not go as deep.
   const isDeep = vectors.length === 1 && nearby.size >= NEAR_CANDIDATES;
   const beyond = isDeep ? (near.at(-1)?.highest ?? 1) : 1;
   return near.concat(
     Array.from(others, (sequence) => {
-      const { share, matched } = judged?.get(sequence) ?? NO_WORDS;
+      const { share, matched } = matchedWords?.get(sequence) ?? NO_WORDS;
       const isNear = newVersions.numbers.includes(sequence);
       const added = recencyBounds(recency, times?.get(sequence));
       const highest = isNear ? 1 : beyond;
@@ -197,11 +197,11 @@ function mayBeBest(
   const near = mean === undefined ? [] : candidates.filter(({ isNear }) => isNear);
   const bestLowest = Math.max(0, ...near.map(({ lowest }) => lowest));
   const bestHighest = Math.max(0, ...near.map(({ highest }) => highest));
-  const weight = weightOf(bestLowest, mean);
-  const bar = barOf(candidates, ranking, weightOf(bestHighest, mean));
+  const weight = wordWeightOf(bestLowest, mean);
+  const floor = rankFloor(candidates, ranking, wordWeightOf(bestHighest, mean));
   const { minScore = 0, recency } = ranking;
   const highestRank = ({ highest, share, added }: Candidate) => highest + weight * share + added.highest;
-  let possible = candidates.filter((each) => each.highest >= minScore && highestRank(each) >= bar);
+  let possible = candidates.filter((each) => each.highest >= minScore && highestRank(each) >= floor);
   if (recency !== undefined && possible.length > RECENCY_CANDIDATES) {
     possible = possible
       .sort((a, b) => highestRank(b) - highestRank(a) || a.sequence - b.sequence)
@@ -212,8 +212,8 @@ function mayBeBest(
   return [...new Set([...possible, ...near.filter(({ highest }) => highest >= bestLowest)])];
 }
 
-/** Rank that `wanted` candidates have at least. */
-function barOf(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranking, weight = 0): number {
+/** Lower bound of the rank of the last of the `wanted` best. */
+function rankFloor(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranking, weight = 0): number {
   const ranks: number[] = [];
   for (const { lowest, share, added } of candidates) {
     if (lowest >= minScore) ranks.push(lowest + weight * share + added.lowest);
@@ -224,39 +224,39 @@ function barOf(candidates: readonly Candidate[], { wanted, minScore = 0 }: Ranki
 
 /**
  * Selects the candidates of an order in which ages count: the nearest, and those that age can bring among the best.
- * Undefined if a memory that is less near than all of these can be among the best, too: age adds the whole weight at
- * most, so it cannot if that does not bring it to the last of them.
+ * Undefined if the search must go further, because a memory that it has not found could be among the best if age added
+ * the whole weight to its rank.
  */
-export function candidatesInTime(
+export function recencyCandidates(
   near: Nearest & Ranking & { readonly recency: Recency },
   { isAll }: { isAll: boolean },
 ): Map<number, Near> | undefined {
   const { nearby, recency, minScore = 0 } = near;
   const candidates = nearCandidates(near);
   const highest = candidates.at(-1)?.highest ?? 1;
-  const canOthersBeBest = highest >= minScore && highest + recency.weight >= barOf(candidates, near);
+  const canOthersBeBest = highest >= minScore && highest + recency.weight >= rankFloor(candidates, near);
   if (!isAll && canOthersBeBest) return undefined;
   const nearest = [...nearby].slice(0, RECENCY_CANDIDATES);
   const possible = new Set(mayBeBest(candidates, near).map(({ sequence }) => sequence));
   return new Map([...nearest, ...[...nearby].filter(([sequence]) => possible.has(sequence))]);
 }
 
-interface ScoredCandidate extends Scored, Judged {
+interface ScoredCandidate extends Scored, MatchedWords {
   readonly isNear: boolean;
 }
 
 /** Scores candidates by their stored vectors, slice by slice. */
 async function scoreAll(
   { logId, log, clock, fits }: ScoredLog,
-  { vectors, newVersions, signal }: Finds,
+  { vectors, newVersions, signal }: Found,
   candidates: readonly Candidate[],
 ): Promise<ScoredCandidate[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: ScoredCandidate[] = [];
-  for await (const found of fetchAll(log, { logId, sequences: [...bySequence.keys()], what: "all" })) {
+  for await (const entries of fetchAll(log, { logId, sequences: [...bySequence.keys()], what: "all" })) {
     const timeSlice = new TimeSlice(clock);
-    // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
-    for (let each = found.shift(); each !== undefined; each = found.shift()) {
+    // Taken out one by one, so that the vectors of each are freed once it is scored: hundreds of recalls may wait here.
+    for (let each = entries.shift(); each !== undefined; each = entries.shift()) {
       const { pairs, isNear, share, matched } = bySequence.get(each.sequence) as Candidate;
       // A damaged memory is not among the vectors, but its words may be.
       if (pairs === undefined && !fits(vectorsOf(each.entry))) continue;
@@ -270,23 +270,23 @@ async function scoreAll(
   return all;
 }
 
-/** Orders by rank; of equals, the older comes first. */
-function place(
+/** Ranks candidates, and takes the best; of equals, the older comes first. */
+function rankAll(
   candidates: readonly ScoredCandidate[],
   { wanted, minScore = 0, recency: counted }: Ranking,
   mean: number | undefined,
 ): Placement {
   const living = latestOf(candidates);
   const near = living.filter(({ isNear }) => isNear);
-  const weight = weightOf(Math.max(0, ...near.map(({ score }) => score)), mean);
+  const weight = wordWeightOf(Math.max(0, ...near.map(({ score }) => score)), mean);
   const fit = living.filter(({ score }) => score >= minScore);
-  const ranked = fit.map(({ sequence, entry, score, part, share, matched }) => {
+  const placed = fit.map(({ sequence, entry, score, part, share, matched }) => {
     const recency = counted && recencyOf(counted, entry.eventAtMs ?? entry.createdAtMs);
     const rank = score + weight * share + (recency ?? 0);
     return { sequence, entry, score, part, share, matched, rank, recency };
   });
-  ranked.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
-  return { weight, placed: ranked.slice(0, wanted) };
+  placed.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
+  return { weight, placed: placed.slice(0, wanted) };
 }
 
 /**
@@ -302,7 +302,7 @@ function latestOf(candidates: readonly ScoredCandidate[]): ScoredCandidate[] {
 }
 
 /** Weight of words: the less the best memory stands out by its meaning, the more. */
-function weightOf(best: number, mean: number | undefined): number {
+function wordWeightOf(best: number, mean: number | undefined): number {
   return mean === undefined ? 0 : clamp(1 - (best - mean));
 }
 
@@ -326,7 +326,7 @@ export function recencyOf({ halfLifeMs, weight, referenceAtMs }: Recency, eventA
 }
 
 /** Bounds of what the age of a memory adds, if ages count: one value if it is known when it happened. */
-export function recencyBounds(recency: Recency | undefined, eventAtMs: number | undefined) {
+function recencyBounds(recency: Recency | undefined, eventAtMs: number | undefined) {
   if (recency === undefined) return NOTHING;
   if (eventAtMs === undefined) return { lowest: 0, highest: recency.weight };
   const value = recencyOf(recency, eventAtMs);

@@ -1,11 +1,11 @@
-/** Integer that stands for 1, so that sums are exact, in whatever order. */
+/** 1 in the fixed-point numbers that are summed: their sums are exact, in whatever order. */
 const ONE = 2 ** 24;
-/** Windows of sampled memories that are compared one by one, about. */
+/** Approximate number of windows of sampled memories that are compared one by one. */
 const COMPARED_WINDOWS = 256;
-/** Windows of one memory that are compared, evenly spaced. */
-const COMPARED_OF_ONE = 64;
+/** Maximum number of windows of one memory that are compared, evenly spaced. */
+const COMPARED_OF_EACH = 64;
 
-/** Memory that a number takes in a set, about. */
+/** Approximate heap bytes of one number in a Set or a Map. */
 const NUMBER_BYTES = 40;
 
 /** A memory with its vectors. */
@@ -27,7 +27,7 @@ export class SampledMean {
   /** Number of windows of each memory in the sum. */
   #sampled = new Map<number, number>();
   #compared: Compared = new Map();
-  /** Kept, because the bytes of all open namespaces are asked for often. */
+  /** Cached, because the bytes of all open namespaces are asked for often. */
   #comparedBytes = 0;
   #known: { readonly version: number; readonly mean: Promise<MeanCosine> } | undefined;
 
@@ -43,9 +43,9 @@ export class SampledMean {
    *
    * @param sample lists the log numbers of a sample of them
    */
-  of(version: number, sample: () => Promise<readonly number[]>): Promise<MeanCosine> {
+  meanAt(version: number, sample: () => Promise<readonly number[]>): Promise<MeanCosine> {
     if (this.#known?.version === version) return this.#known.mean;
-    // Whoever began the one before got its failure.
+    // The caller that began the one before got its failure.
     const before = this.#known?.mean.catch(() => {});
     const mean = Promise.resolve(before).then(async () => this.#follow(await sample()));
     const known = { version, mean };
@@ -60,8 +60,8 @@ export class SampledMean {
   async #follow(sample: readonly number[]): Promise<MeanCosine> {
     const wanted = new Set(sample);
     await this.#subtract([...this.#sampled.keys()].filter((sequence) => !wanted.has(sequence)));
-    const come = sample.filter((sequence) => !this.#sampled.has(sequence));
-    for await (const { sequence, vectors } of this.read(come)) {
+    const added = sample.filter((sequence) => !this.#sampled.has(sequence));
+    for await (const { sequence, vectors } of this.read(added)) {
       this.#sampled.set(sequence, vectors.length);
       this.#count(vectors, 1);
     }
@@ -70,20 +70,20 @@ export class SampledMean {
     return this.#meanCosine();
   }
 
-  /** Subtracts vectors that are no longer in the sample. If a vector of that is erased, the sum begins anew. */
-  async #subtract(left: readonly number[]): Promise<void> {
+  /** Subtracts memories that have left the sample. If the vectors of one are erased, the sum begins anew. */
+  async #subtract(gone: readonly number[]): Promise<void> {
     let found = 0;
-    for await (const { sequence, vectors } of this.read(left)) {
+    for await (const { sequence, vectors } of this.read(gone)) {
       this.#sampled.delete(sequence);
       this.#count(vectors, -1);
       found++;
     }
-    if (found === left.length) return;
+    if (found === gone.length) return;
     this.#sums.fill(0);
     this.#sampled.clear();
   }
 
-  /** Keeps the windows of these memories. */
+  /** Holds the windows of these memories, to compare them, in place of those before. */
   async #compare(chosen: readonly number[]): Promise<void> {
     const before = this.#compared;
     const news = new Map<number, readonly Float32Array[]>();
@@ -133,14 +133,14 @@ function toCompare(memories: Iterable<readonly [number, number]>): number[] {
     if (windows >= COMPARED_WINDOWS) break;
     if (count < 2) continue;
     chosen.push(sequence);
-    windows += Math.min(count, COMPARED_OF_ONE);
+    windows += Math.min(count, COMPARED_OF_EACH);
   }
   return chosen;
 }
 
 /** Copies those of a memory's windows that are compared, so that the others can be let go. */
 function comparedOf(vectors: readonly Float32Array[]): Float32Array[] {
-  const step = Math.ceil(vectors.length / COMPARED_OF_ONE);
+  const step = Math.ceil(vectors.length / COMPARED_OF_EACH);
   return vectors.filter((_, i) => i % step === 0).map((vector) => vector.slice());
 }
 

@@ -1,7 +1,14 @@
 import { mapSome } from "../../concurrency/map-some.js";
 import { unavailable } from "../../errors.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
-import { type EventOrder, type Happened, type Index, type Selection, shareOf } from "../ports/index.js";
+import {
+  type EventOrder,
+  type Happened,
+  type Index,
+  type Selection,
+  shareOf,
+  type WordHit,
+} from "../ports/index.js";
 import type { Log, Projected } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import type { Replacement } from "../ports/secondary-indexes.js";
@@ -10,12 +17,12 @@ import { matches } from "../requests/matches.js";
 import { fetchAll } from "../versions/fetch.js";
 import { findNearby, type Query } from "./nearby.js";
 import {
-  candidatesInTime,
   NEAR_CANDIDATES,
   type Placement,
   placeBest,
   type Ranking,
   RECENCY_CANDIDATES,
+  recencyCandidates,
   WORD_CANDIDATES,
   type WordMatches,
 } from "./place.js";
@@ -31,8 +38,8 @@ const SPARE_CANDIDATES = 8;
  * are hardly ever among the best.
  */
 const NEAR_SPARE = 14;
-/** Times as many memories as before that are found in the next step of a search in which ages count. */
-const IN_TIME_STEP = 4;
+/** Factor by which each step of a search in which ages count finds more memories than the one before. */
+const RECENCY_STEP = 4;
 /** Maximum number of new versions that one search takes as candidates; it is done again if there are more. */
 const NEW_VERSIONS_MAX = 50;
 /** Ids that are looked up at a time. */
@@ -54,7 +61,7 @@ export interface Searchable {
   readonly applied: number;
   /** Catches up with the log. */
   current(): Promise<void>;
-  /** Finds them without what has expired by now. */
+  /** The indexes to search, without what has expired by now. */
   sources(includeSuperseded: boolean): Promise<Sources>;
   /** Awaits the work of an index; if the index fails, the replica is broken. */
   readonly guard: <T>(work: Promise<T>) => Promise<T>;
@@ -125,7 +132,7 @@ export class Search {
     private readonly options: SearchOptions,
   ) {
     this.#timer = options.timer ?? NO_TIMINGS;
-    this.#log = watched(searchable.options.log, this.#missing);
+    this.#log = notingMissing(searchable.options.log, this.#missing);
   }
 
   /** Selects the memories that match a filter, to search among them; it sees all that `current` has seen. */
@@ -164,15 +171,12 @@ export class Search {
       const query = { text, limit: Math.max(WORD_CANDIDATES, wanted), among: this.#among };
       const [found, meanCosine] = await Promise.all([guard(all.searchWords(indexes, query)), mean()]);
       const matches = found.matches.map(({ sequence }) => sequence);
-      const judge = async (sequences: readonly number[]) => {
+      const match = async (sequences: readonly number[]) => {
         const hits = await guard(all.scoreWords(indexes, found.query, sequences));
-        return new Map(
-          hits.map(
-            (hit) => [hit.sequence, { share: shareOf(hit, found.query), matched: hit.words }] as const,
-          ),
-        );
+        const matchOf = (hit: WordHit) => ({ share: shareOf(hit, found.query), matched: hit.words });
+        return new Map(hits.map((hit) => [hit.sequence, matchOf(hit)]));
       };
-      return { matches: matches.filter((sequence) => this.#isShown(sequence)), meanCosine, judge };
+      return { matches: matches.filter((sequence) => this.#isShown(sequence)), meanCosine, match };
     });
   }
 
@@ -193,8 +197,8 @@ export class Search {
       accepts: (entry: Projected["text"]) => condition === undefined || matches(condition, entry),
     };
     const ranking = { wanted, minScore, recency };
-    const finds = { vectors, ...near, wordMatches, newVersions, signal, ...ranking };
-    return this.#timer.time("fetch", () => placeBest(log, finds));
+    const found = { vectors, ...near, wordMatches, newVersions, signal, ...ranking };
+    return this.#timer.time("fetch", () => placeBest(log, found));
   }
 
   /** Returns how others have changed what a search found; undefined if they have not. */
@@ -247,32 +251,30 @@ export class Search {
 
   /** Finds the matching new versions of memories that were replaced before the selection came to them. */
   async #replacedIn(selected: Selection, condition: Condition): Promise<number[]> {
-    const news = await this.#lastVersions((sequence) => selected.has(sequence));
+    const newer = await this.#lastVersions((sequence) => selected.has(sequence));
     const matching: number[] = [];
     const { logId } = this.searchable;
-    for await (const some of fetchAll(this.#log, { logId, sequences: news, what: "text" })) {
+    for await (const some of fetchAll(this.#log, { logId, sequences: newer, what: "text" })) {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
     return matching.sort((a, b) => a - b);
   }
 
-  /** Lists what has come in the place of other memories since the search began, and was not found. */
+  /** Lists the newest versions of memories that were replaced since the search began, without those that are found. */
   async #lastVersions(isFound: (sequence: number) => boolean): Promise<number[]> {
     const replacements = this.#replacements;
     if (replacements.size === 0) return [];
     const { indexes } = await this.searchable.sources(false);
     // One memory may supersede several.
-    const news = [...new Set(replacements.values())].filter(
+    const newer = [...new Set(replacements.values())].filter(
       (each) => each !== undefined && !replacements.has(each) && indexes.some((index) => index.has(each)),
     ) as number[];
     // They have left the index of the living, and may not have been in the other one.
     if (this.options.includeSuperseded === true) {
       const superseded = this.changes.filter(({ how }) => how === "superseded");
-      news.push(
-        ...superseded.flatMap(({ target }) => (replacements.get(target) === undefined ? [] : [target])),
-      );
+      for (const { target } of superseded) if (replacements.get(target) !== undefined) newer.push(target);
     }
-    const missing = news.filter((sequence) => !isFound(sequence));
+    const missing = newer.filter((sequence) => !isFound(sequence));
     this.#hasTooMany ||= missing.length > NEW_VERSIONS_MAX;
     return missing.slice(0, NEW_VERSIONS_MAX);
   }
@@ -293,13 +295,13 @@ export class Search {
     // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
     // some times as many, so all steps together take little longer than the last, which finds all memories at most:
     // some ten thousand.
-    for (let limit = RECENCY_CANDIDATES; ; limit *= IN_TIME_STEP) {
+    for (let limit = RECENCY_CANDIDATES; ; limit *= RECENCY_STEP) {
       const { isExact, ...shown } = await this.#searchShown({ vectors, limit });
       const { indexes } = await this.#sources();
       const { guard, options } = this.searchable;
       const times = await guard(options.indexes.eventTimesOf(indexes, [...shown.nearby.keys()]));
       const found = { ...shown, times, recency, wanted, minScore };
-      const nearby = candidatesInTime(found, { isAll: !isExact || shown.nearby.size < limit });
+      const nearby = recencyCandidates(found, { isAll: !isExact || shown.nearby.size < limit });
       if (nearby !== undefined) return { ...found, nearby };
     }
   }
@@ -309,7 +311,7 @@ export class Search {
     const { logId, guard } = this.searchable;
     const { clock } = this.searchable.options;
     const { indexes } = await this.#sources();
-    const before = errorOf(indexes);
+    const before = largestErrorOf(indexes);
     const query = { vectors, among: this.#among, signal: this.options.signal, limit, spare };
     const nearby = await findNearby({ indexes, clock, guard }, query);
     for (const sequence of nearby.keys()) if (!this.#isShown(sequence)) nearby.delete(sequence);
@@ -319,18 +321,18 @@ export class Search {
       nearby,
       nearMax: limit,
       // An index may have changed its kind meanwhile.
-      error: Math.max(before, errorOf(indexes)),
+      error: Math.max(before, largestErrorOf(indexes)),
       isExact: indexes.every(({ vectors }) => vectors.isExact),
     };
   }
 }
 
-function errorOf(all: readonly Index[]): number {
+function largestErrorOf(all: readonly Index[]): number {
   return Math.max(...all.map(({ vectors }) => vectors.error));
 }
 
-/** Makes a log that notes which of the memories that are read are missing in it. */
-function watched(log: Pick<Log, "fetch">, missing: Set<number>): Pick<Log, "fetch"> {
+/** The same log, but it notes in `missing` which of the entries that are fetched it does not have. */
+function notingMissing(log: Pick<Log, "fetch">, missing: Set<number>): Pick<Log, "fetch"> {
   return {
     fetch: async (request) => {
       const fetched = await log.fetch(request);

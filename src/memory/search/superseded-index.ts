@@ -8,7 +8,7 @@ import { fetchShown } from "../versions/fetch.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
-/** Memory that a number takes in a set, about. */
+/** Approximate heap bytes of one number in a Set. */
 const NUMBER_BYTES = 40;
 
 /** The index of some superseded memories, in the order of the log. */
@@ -112,10 +112,8 @@ export class SupersededIndex {
       const last = rows.at(-1);
       if (last === undefined) continue;
       const mark = { sequence: last.sequence, opId: last.entry.opId };
-      await index.add(
-        rows.map((each) => rowFor(index, each)),
-        mark,
-      );
+      const indexRows = rows.map((each) => rowFor(index, each));
+      await index.add(indexRows, mark);
       await clock.yield();
     }
     return { sequences, index };

@@ -4,8 +4,8 @@ import type { Projected, Sequenced, Stored } from "../ports/log.js";
 import type { Replacement } from "../ports/secondary-indexes.js";
 import { LogAdvancedError, type LogView } from "./condition.js";
 
-/** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
-const LOOKS_MAX = 20;
+/** Maximum number of attempts to find the present version of a memory, which others may replace meanwhile. */
+const ATTEMPTS_MAX = 20;
 
 export interface CurrentVersion extends Sequenced<Projected["head"]> {
   /** Id of the memory that superseded it. */
@@ -34,12 +34,12 @@ async function versionAt(
 ): Promise<CurrentVersion | undefined> {
   const { log, secondaryIndexes, logId, from } = view;
   let sequence = await find();
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     if (sequence === undefined) return undefined;
     if (sequence >= from) throw new LogAdvancedError();
     const sequences = [sequence];
     const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
-    // After the memory, not before: what is appended meanwhile is seen.
+    // Read after the memory, so that a replacement which is appended meanwhile is found.
     const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();
     if (last?.how === "deleted") return undefined;

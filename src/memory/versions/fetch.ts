@@ -16,7 +16,7 @@ export interface Showing {
   readonly upto?: number | undefined;
 }
 
-/** Mark of a memory that its own entry does not hold. */
+/** What is known of a memory beside its own entry. */
 interface Marked {
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;
@@ -28,10 +28,10 @@ export type Shown = Projected["text"] & Marked;
 export async function shownOf<E extends Projected["head"]>(
   { secondaryIndexes, clock }: FindPorts,
   { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Showing,
-  numbered: readonly Sequenced<E>[],
+  memories: readonly Sequenced<E>[],
 ): Promise<Sequenced<E & Marked>[]> {
   const nowMs = clock.wallMs();
-  const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
+  const living = memories.filter(({ entry }) => !isExpired(entry, nowMs));
   const sequences = living.map(({ sequence }) => sequence);
   const all = sequences.length === 0 ? [] : await secondaryIndexes.findReplacements({ logId, sequences });
   return living.flatMap(({ sequence, entry }): Sequenced<E & Marked>[] => {
@@ -42,8 +42,8 @@ export async function shownOf<E extends Projected["head"]>(
   });
 }
 
-/** Maximum number of looks for memories, which others may update meanwhile. */
-const LOOKS_MAX = 20;
+/** Maximum number of attempts to find memories, which others may update meanwhile. */
+const ATTEMPTS_MAX = 20;
 /** Ids looked up at a time. */
 const LOCATING_MAX = 8;
 
@@ -95,7 +95,7 @@ export async function findInNamespace<W extends "text" | "head">(
 
 /**
  * Looks for something in a namespace's log; undefined if there is no namespace. A log that moves to another model
- * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, the copy is looked at.
+ * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, it is looked up in the copy.
  */
 export async function lookInNamespace<T>(
   names: Pick<Names, "find">,
@@ -103,7 +103,7 @@ export async function lookInNamespace<T>(
   { look, isWhole }: { look(logId: string): Promise<T>; isWhole(found: T): boolean },
 ): Promise<T | undefined> {
   let logId = await names.find(scope);
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     if (logId === undefined) return undefined;
     const found = await look(logId);
     if (isWhole(found)) return found;
@@ -122,19 +122,19 @@ export async function findMemories<W extends "all" | "text" | "head">(
   const found = new Map<string, Projected[W] & Marked>();
   const before = new Map<string, number>();
   let rest = ids;
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const located = await mapSome(rest, LOCATING_MAX, (id) => ports.secondaryIndexes.locate({ logId, id }));
     // Looked up again, because another version may have replaced it meanwhile.
-    const news = rest.flatMap((id, i): [string, number][] => {
+    const unread = rest.flatMap((id, i): [string, number][] => {
       const sequence = located[i];
       return sequence === undefined || sequence === before.get(id) ? [] : [[id, sequence]];
     });
-    for (const [id, sequence] of news) before.set(id, sequence);
-    const sequences = news.map(([, sequence]) => sequence);
+    for (const [id, sequence] of unread) before.set(id, sequence);
+    const sequences = unread.map(([, sequence]) => sequence);
     for await (const some of fetchShown(ports, { logId, sequences, what, includeSuperseded: true })) {
       for (const { entry } of some) found.set(entry.id, entry);
     }
-    rest = news.map(([id]) => id).filter((id) => !found.has(id));
+    rest = unread.map(([id]) => id).filter((id) => !found.has(id));
     if (rest.length === 0) return found;
   }
   throw unavailable("a memory is changed again and again");

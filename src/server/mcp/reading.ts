@@ -1,7 +1,7 @@
 import { inTimeSlices } from "../../concurrency/time-slices.js";
 import { invalid } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
-import { reading, textOf } from "../json-text.js";
+import { parseInSteps, textOf } from "../json-text.js";
 import type { Json } from "./tools/tool.js";
 
 /**
@@ -9,7 +9,7 @@ import type { Json } from "./tools/tool.js";
  * its answer reaches a model. @throws MemoryError `invalid_argument`.
  */
 export async function readMessage(bytes: Uint8Array) {
-  const work = reading(textOf(bytes, "message"), { what: "message", part: "params.arguments" });
+  const work = parseInSteps(textOf(bytes, "message"), { what: "message", part: "params.arguments" });
   const { value, loss } = await inTimeSlices(work);
   return { message: messageOf(value), loss };
 }

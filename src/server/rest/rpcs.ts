@@ -12,7 +12,7 @@ import { type Endpoint, serve } from "../serve.js";
 import { REST_ROUTES } from "./routes.js";
 import { sendStream } from "./streams.js";
 
-/** Types of body of each method that has one. Most clients send patches (RFC 7396) as plain JSON. */
+/** Content-Types of each method that has a body. Most clients send patches (RFC 7396) as plain JSON. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   POST: ["application/json"],
   PATCH: ["application/json", "application/merge-patch+json"],
@@ -31,12 +31,16 @@ export function addRest(
         refuseQuery(request);
         const bytes = await readBody(call, rpc.bytesMax);
         const isPatch = method === "PATCH";
-        return readJson(input, bytes, url.includes("/:") ? { path: fieldsIn(request), isPatch } : undefined);
+        return readJson(
+          input,
+          bytes,
+          url.includes("/:") ? { path: pathParams(request), isPatch } : undefined,
+        );
       }
-      const fields = fieldsIn(request);
+      const fields = pathParams(request);
       const query = readQuery(request.url);
       if (form === "events") addLastEvent(call, query);
-      // A field that is in the path, too, is in the JSON twice, and so refused.
+      // Both are written as one JSON object, so a field in the path and in the query is refused as given twice.
       const members = [...Object.entries(fields), ...query].map(
         ([field, value]) => `${JSON.stringify(field)}:${jsonOf(value, fieldOf(input, field))}`,
       );
@@ -56,17 +60,17 @@ export function addRest(
   }
 }
 
-/** Headers of HTTP that a change depends on. */
+/** Headers of conditional requests. */
 const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
 
-/** Refuses a condition that would be ignored in silence: the change would be made that the caller guards against. */
+/** Refuses a conditional change: without the condition, the very change that the caller guards against would be made. */
 function refuseConditions({ method, headers }: FastifyRequest): void {
   const name = CONDITIONS.find((each) => headers[each.toLowerCase()] !== undefined);
   if (method !== "GET" && name !== undefined)
     throw invalid(name, "is not read here; UpdateMemory takes a memory's etag in its body");
 }
 
-/** Refuses a query where it would be ignored in silence: everything stands in the body. */
+/** Refuses a query that would be ignored: all fields stand in the body. */
 function refuseQuery({ url }: FastifyRequest): void {
   const [name] = readQuery(url).keys();
   if (name !== undefined)
@@ -74,15 +78,15 @@ function refuseQuery({ url }: FastifyRequest): void {
 }
 
 /** Parameters of the path. @throws MemoryError `invalid_argument` for bytes that are not percent-encoded. */
-function fieldsIn({ params, url }: FastifyRequest): Readonly<Record<string, string>> {
+function pathParams({ params, url }: FastifyRequest): Readonly<Record<string, string>> {
   // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
   if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
   return params as Record<string, string>;
 }
 
 /**
- * Sets the position to the id of the last event that a browser has seen, which wins over the query: that stays the one of
- * the first request.
+ * Sets the position to the id of the last event that a browser has seen. It wins over the query, which a browser repeats
+ * as in its first request.
  */
 function addLastEvent(call: Call, query: Map<string, string>): void {
   const last = call.headers["last-event-id"];
@@ -91,13 +95,13 @@ function addLastEvent(call: Call, query: Map<string, string>): void {
   query.set("position", last);
 }
 
-/** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */
+/** Writes a value of the query as JSON of its field's type; as a string, which the field refuses, if it has another. */
 function jsonOf(text: string, field: DescField | undefined): string {
-  const isAsItIs =
+  const isJson =
     (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
     (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d*)$/.test(text)) ||
     (field?.message?.typeName === "google.protobuf.Struct" && isObjectText(field.name, text));
-  return isAsItIs ? text : JSON.stringify(text);
+  return isJson ? text : JSON.stringify(text);
 }
 
 function isObjectText(name: string, text: string): boolean {

@@ -46,9 +46,9 @@ import {
 } from "./fields.js";
 import type { Service } from "./service.js";
 
-/** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
+/** Bytes of memory for each character of a text: it is held as text, in a message, and as JSON. */
 const COPIES = 4;
-/** Weight above which only one answer is written out at a time. */
+/** Bytes above which an answer is written out in an iteration of the event loop of its own. */
 const LONG_BYTES = 262_144;
 /** Bytes that an answer with texts is taken to have before it is made, and those of a whole page of them. */
 const ANSWER_BYTES = 32_768;
@@ -62,7 +62,7 @@ export function memoryService(
   ports: StreamPorts,
   { ending, calls }: { ending: AbortSignal; calls: Pick<Calls, "spendOnWrite"> },
 ): Service<typeof MemoryService> {
-  /** What every write has of its call; the key is that by which it may be repeated. */
+  /** What every write takes from its call. */
   const writing = (call: Call) => {
     const key = call.headers["idempotency-key"];
     return {
@@ -115,7 +115,7 @@ export function memoryService(
       const { namespace, topK, neighbors, alsoIn, filter, minScore, minFit, includeSuperseded } = asked;
       const after = timeOf("after", asked.after);
       const before = timeOf("before", asked.before);
-      const only = [filter, after, before, minScore, minFit, asked.fields];
+      const laterFields = [filter, after, before, minScore, minFit, asked.fields];
       // Written out: in V8 of Node 20, each property behind a spread object takes 2 us.
       const request = {
         caller: call.caller,
@@ -146,8 +146,8 @@ export function memoryService(
       call.hold(expected);
       const { results, queryTokens, fields, considered, omitted, shortened } = await recall(ports, request);
       await hold(call, results.flatMap(stringsOf), expected);
-      // Callers that ask for nothing new are answered as before.
-      const isFull = includeSuperseded || only.some((each) => each !== undefined);
+      // Fields of later releases are only sent to callers that use a request field of those.
+      const isFull = includeSuperseded || laterFields.some((each) => each !== undefined);
       return {
         results: results.map((each) => foundOf(each, { fields, isFull })),
         namespace,
@@ -230,7 +230,7 @@ function eventOf({ position, event }: WatchEvent): MessageInitShape<typeof Watch
   }
 }
 
-/** Counts the texts of an answer, until it was taken, in place of the bytes that the call has held for them. */
+/** Holds the bytes of an answer's texts until it was taken, in place of those that were expected. */
 async function hold(call: Call, texts: readonly string[], expected = 0): Promise<void> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0) * COPIES;
   call.adjust(bytes - expected);

@@ -19,8 +19,8 @@ import {
 } from "@connectrpc/connect/protocol";
 import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { inTimeSlices, toEnd } from "../../concurrency/time-slices.js";
-import { type Messages, readMessage, readMessages, readQueried } from "../body.js";
+import { inTimeSlices, runToEnd } from "../../concurrency/time-slices.js";
+import { type Messages, readMessage, readMessages, readQueryMessage } from "../body.js";
 import { type Call, type Protocol, TIMER_MS_MAX } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
@@ -64,7 +64,7 @@ const readInput: Interceptor = (next) => async (request) => {
   if (input === undefined) return next(request);
   if (request.stream)
     return next(Object.assign(request, { message: readStream(request.message, call, input) }));
-  const reading = call.request.method === "GET" ? readQueried(call, input) : readMessage(call, input);
+  const reading = call.request.method === "GET" ? readQueryMessage(call, input) : readMessage(call, input);
   const message = await reading.catch((error) => fail(call, error));
   return next(Object.assign(request, { message }));
 };
@@ -110,7 +110,7 @@ export function mountRpcs(app: FastifyInstance, { calls, rpcs, ...options }: Rpc
       name,
       streams: handler.method.methodKind !== "unary",
       credential: isReported && name !== SIGN_UP ? "either" : undefined,
-      opening: (type) => {
+      optionsFor: (type) => {
         const protocol = protocolOf(type);
         // The portal speaks Connect; a browser's session is for no other protocol here.
         return { protocol, isReported, credential: protocol === "connect" ? "either" : "key" };
@@ -158,7 +158,7 @@ function implementation(rpc: Rpc, calls: Calls): MethodImpl<DescMethod> {
     call.message = request;
     try {
       for await (const fields of rpc.serve(request as never, call) as AsyncIterable<Record<string, unknown>>)
-        yield isBinary(context) ? toEnd(withStoredStructs(output, create(output, fields))) : fields;
+        yield isBinary(context) ? runToEnd(withStoredStructs(output, create(output, fields))) : fields;
     } catch (error) {
       fail(call, error);
     }

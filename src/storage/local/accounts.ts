@@ -49,7 +49,7 @@ export class LocalAccounts implements Accounts {
 
   async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
     if (this.charges.isBehind) await this.charges.write();
-    // No other call runs between the look at what is left and the charge, so this is exact.
+    // No other call runs between this read of what is left and the charge, so this is exact.
     const written = reading(() => this.#accounts.get(accountId));
     if (written === undefined || !holds(written, keyHash)) return false;
     if (written.callsLeft - this.charges.unwrittenOf(written) < calls) return false;
@@ -119,7 +119,7 @@ function hashesOf(account: Account | undefined): string[] {
 
 /** True if the key or the session is among the account's living ones. */
 function holds({ keys }: Account, keyHash: string): boolean {
-  // The one that is asked for is looked at alone: every charge comes here.
+  // Only the one that is asked for is checked for expiry: every charge comes here.
   const found = keys.find((key) => answersTo(key, keyHash));
   return found !== undefined && livingKeys([found]).some((key) => answersTo(key, keyHash));
 }

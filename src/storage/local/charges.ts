@@ -95,7 +95,7 @@ export class Charges {
     this.#timer = undefined;
     if (this.#count === this.#sent || this.#queued) return;
     this.#sending = this.#send();
-    // Those who wait for it hear of its failure.
+    // Its failure reaches those who await it.
     this.#sending.catch(() => {});
   }
 

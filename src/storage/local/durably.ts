@@ -124,9 +124,9 @@ async function causeOf(error: unknown): Promise<unknown> {
  * fits beside the database.
  */
 export class Writes {
-  #failed: { readonly cause: unknown; lookAtMs: number } | undefined;
+  #failed: { readonly cause: unknown; checkAtMs: number } | undefined;
   #pauseMs = PAUSE_MS;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   /** Number by which the file system knows the open file, whatever its name is by now. */
   readonly #inode: number | undefined;
 
@@ -149,20 +149,20 @@ export class Writes {
   expectWritable(): void {
     if (this.#failed === undefined) return;
     // No call waits for this; later writes benefit from it.
-    void this.#look();
+    void this.#checkRoom();
     throw notWritable(this.#failed.cause);
   }
 
-  /** Refuses a write like `expectWritable`, but looks for room first. */
+  /** Refuses a write like `expectWritable`, but checks first whether there is room again. */
   async check(): Promise<void> {
-    await this.#look();
+    await this.#checkRoom();
     this.expectWritable();
   }
 
   /** Makes the error for a caller whose write failed for this cause. */
   failed(cause: unknown): MemoryError {
     if (this.#failed === undefined) {
-      this.#failed = { cause, lookAtMs: performance.now() + this.#pauseMs };
+      this.#failed = { cause, checkAtMs: performance.now() + this.#pauseMs };
       this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX);
     }
     return notWritable(cause);
@@ -172,18 +172,18 @@ export class Writes {
     if (this.#failed === undefined) this.#pauseMs = PAUSE_MS;
   }
 
-  async #look(): Promise<void> {
-    if (this.#failed === undefined || performance.now() < this.#failed.lookAtMs) return;
-    this.#looking ??= expectRoom(dirname(this.path), ROOM_BYTES)
+  async #checkRoom(): Promise<void> {
+    if (this.#failed === undefined || performance.now() < this.#failed.checkAtMs) return;
+    this.#checking ??= expectRoom(dirname(this.path), ROOM_BYTES)
       .then(
         () => undefined,
-        (cause) => ({ cause, lookAtMs: performance.now() + PAUSE_MS }),
+        (cause) => ({ cause, checkAtMs: performance.now() + PAUSE_MS }),
       )
       .then((failed) => {
         this.#failed = failed;
-        this.#looking = undefined;
+        this.#checking = undefined;
       });
-    await this.#looking;
+    await this.#checking;
   }
 }
 

@@ -2,8 +2,8 @@ import type { Database, RootDatabase } from "lmdb";
 import type { Lost, Records, Where } from "../../memory/ports/records.js";
 import { durably, reading } from "./durably.js";
 
-/** Number of records that each new one looks at for expired ones: more than one, so that none pile up. */
-const LOOKED_AT = 4;
+/** Records that are checked for expiry with each new one: more than one, so that expired ones do not pile up. */
+const CHECKED_FOR_EXPIRY = 4;
 
 interface LocalRecordsOptions<R> {
   /** Field with the time at which a record expires; undefined if none does. */
@@ -13,8 +13,8 @@ interface LocalRecordsOptions<R> {
 }
 
 export class LocalRecords<R extends { readonly id: string }> implements Records<R> {
-  /** The record that was looked at last for expired ones; empty at the end of all. */
-  #looked: string | undefined;
+  /** Id of the record that was last checked for expiry; empty after the last of all. */
+  #lastChecked: string | undefined;
 
   readonly #records: Database<Omit<R, "id">, string>;
   /** Ids by the values of the field that has an index. */
@@ -126,13 +126,13 @@ export class LocalRecords<R extends { readonly id: string }> implements Records<
     return expiry !== undefined && (record[expiry] as number) <= nowMs;
   }
 
-  /** Removes those of a few records that have expired, in turn: from any on, so that restarts leave none out. */
-  #removeExpired(any: string, nowMs: number): void {
+  /** Removes those of the next few records that have expired. It starts at a new record, so that restarts leave none out. */
+  #removeExpired(first: string, nowMs: number): void {
     if (this.options.expiry === undefined) return;
-    const start = this.#looked ?? any;
-    const range = { limit: LOOKED_AT, ...(start !== "" && { start, exclusiveStart: true }) };
+    const start = this.#lastChecked ?? first;
+    const range = { limit: CHECKED_FOR_EXPIRY, ...(start !== "" && { start, exclusiveStart: true }) };
     const ids = [...this.#records.getKeys(range)];
-    this.#looked = ids[LOOKED_AT - 1] ?? "";
+    this.#lastChecked = ids[CHECKED_FOR_EXPIRY - 1] ?? "";
     for (const id of ids) {
       const record = this.#read(id);
       if (record && !("lost" in record) && this.#isExpired(record, nowMs)) this.#records.removeSync(id);

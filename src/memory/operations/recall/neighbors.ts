@@ -50,8 +50,8 @@ const PROBE_ENTRIES = 64;
 /** Memories looked up at a time. */
 const LOOK_UP_MANY = 8;
 
-/** Ports and place of a look for neighbors. */
-interface NeighborsOf extends FindPorts {
+/** Where neighbors are looked for. */
+interface NeighborContext extends FindPorts {
   readonly logId: string;
   readonly includeSuperseded: boolean;
   readonly values: ValuesAt;
@@ -59,20 +59,21 @@ interface NeighborsOf extends FindPorts {
 
 /** Finds the memories created just before and after another one of a log, each the oldest first. */
 export async function findNeighbors(
-  context: NeighborsOf,
+  context: NeighborContext,
   memory: Sequenced<Projected["text"]>,
   wanted: Omit<Neighbors, "same">,
 ) {
   const { sequence, entry } = memory;
-  const place = entry.replaces === undefined ? sequence : await placeAt(context, sequence, entry.createdAtMs);
+  const place =
+    entry.replaces === undefined ? sequence : await firstWrittenAt(context, sequence, entry.createdAtMs);
   for (let entries = ENTRIES_FEW; ; entries = ENTRIES_MANY) {
     const { created, isAll } = await createdAround(context, place, entries);
     const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
     const after = created.filter((each) => byCreation(each, entry) > 0);
-    const value = await context.values.of(entry);
+    const value = await context.values.digestOf(entry);
     const found = {
-      before: (await shownOf(context, before, { count: wanted.before, value })).reverse(),
-      after: await shownOf(context, after, { count: wanted.after, value }),
+      before: (await readShown(context, before, { count: wanted.before, value })).reverse(),
+      after: await readShown(context, after, { count: wanted.after, value }),
     };
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
@@ -83,7 +84,7 @@ type Created = Pick<Projected["head"], "id" | "createdAtMs">;
 
 /** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */
 async function createdAround(
-  { log, logId }: NeighborsOf,
+  { log, logId }: NeighborContext,
   place: number,
   entries: number,
 ): Promise<{ created: Created[]; isAll: boolean }> {
@@ -101,29 +102,30 @@ async function createdAround(
 }
 
 /** Reads the present versions of the first `count` memories that may be shown and have a value, in their order. */
-async function shownOf(
-  { includeSuperseded, values, ...context }: NeighborsOf,
+async function readShown(
+  { includeSuperseded, values, ...context }: NeighborContext,
   created: readonly Created[],
   { count, value }: { count: number; value: string },
 ): Promise<Shown[]> {
   const shown: Shown[] = [];
-  // Asked anew each time: other results are looked at beside this one.
-  const mayBe = ({ id }: { readonly id: string }) => values.mayBe(id, value);
+  // Checked each time: the search for other results' neighbors, which runs beside this, may have found out more.
+  const mayMatch = ({ id }: { readonly id: string }) => values.mayHave(id, value);
   for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
-    const some = created.slice(at, at + LOOK_UP_MANY).filter(mayBe);
+    const some = created.slice(at, at + LOOK_UP_MANY).filter(mayMatch);
     if (some.length === 0) continue;
     const ids = some.map(({ id }) => id);
     const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
-      if (shown.length < count && mayBe(entry) && (await values.of(entry)) === value) shown.push(entry);
+      if (shown.length < count && mayMatch(entry) && (await values.digestOf(entry)) === value)
+        shown.push(entry);
     }
   }
   return shown;
 }
 
-/** Finds the first number up to `last` whose entry was written at a time or later, by halving. */
-async function placeAt({ log, logId }: NeighborsOf, last: number, atMs: number): Promise<number> {
+/** Finds, by binary search, the first number up to `last` whose entry was written at a time or later. */
+async function firstWrittenAt({ log, logId }: NeighborContext, last: number, atMs: number): Promise<number> {
   let [low, high] = [1, last];
   for (let probes = 0; low < high && probes < PROBES_MAX; ) {
     const middle = Math.floor((low + high) / 2);
@@ -147,8 +149,8 @@ function writtenAt(entry: Entry<"head">): number | undefined {
 }
 
 /**
- * The values that memories have at one place of their metadata. Results near each other are among the same memories, so
- * what one of them has found out, the others need not read.
+ * Digests of the values that memories have at one place of their metadata. Results near each other have the same memories
+ * around them, so what is read for one of them need not be read for the others.
  */
 export class ValuesAt {
   readonly #digests = new Map<string, string>();
@@ -156,8 +158,8 @@ export class ValuesAt {
 
   constructor(private readonly keys: readonly string[] | undefined) {}
 
-  /** A digest of a memory's value; nothing there is a value, too. */
-  async of({ id, metadata }: Shown): Promise<string> {
+  /** Digest of a memory's value; that of a memory without one is empty. */
+  async digestOf({ id, metadata }: Shown): Promise<string> {
     if (this.keys === undefined) return "";
     // Metadata of thousands of keys takes milliseconds.
     await this.#timeSlice.endIfOver();
@@ -167,8 +169,8 @@ export class ValuesAt {
     return digest;
   }
 
-  /** False if a memory is known to have another value. */
-  mayBe(id: string, value: string): boolean {
+  /** False if a memory is known to have a value with another digest. */
+  mayHave(id: string, value: string): boolean {
     return (this.#digests.get(id) ?? value) === value;
   }
 }

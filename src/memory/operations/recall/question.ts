@@ -43,8 +43,8 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
 }
 
 /**
- * Finds a memory that others are compared with in place of a query, also a superseded one: its text, and its stored
- * vectors, which are of the model of its log. They have no tokens, because none are read.
+ * Finds the memory, also a superseded one, that takes the place of a query: its text, and its stored vectors, which are of
+ * the model of its log. They count no tokens, because no text is embedded.
  *
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
@@ -61,8 +61,8 @@ export async function findLike(ports: Ports, scope: Scope, id: string) {
   return { text: memory.text, embedding: { ...asQuery(memory), tokens: 0 }, modelVersion };
 }
 
-/** Narrows a condition to all memories but one. */
-export function without(condition: Condition | undefined, id: string): Condition {
+/** Narrows a condition to all memories but the one with an id. */
+export function excluding(condition: Condition | undefined, id: string): Condition {
   const own: Condition = { kind: "test", field: "$id", test: { op: "in", values: new Set([id]) } };
   const other: Condition = { kind: "not", operand: own };
   return condition === undefined ? other : { kind: "all", operands: [other, condition] };

@@ -4,20 +4,19 @@ import type { Log } from "../../ports/log.js";
 import { type Names, scopeId } from "../../ports/names.js";
 import { withChanges } from "../../ports/ports.js";
 
-/** Shortest time between two looks at what is waited for: other processes write too. */
-export const LOOK_EVERY_MS = 250;
-/** Time for each thing that is waited for, so that many watches ask the database no more often. */
-const LOOK_EACH_MS = 4;
-/** Number of looks at a time. */
-const LOOKING_MAX = 4;
+/** Shortest interval of polling for what other processes have written. */
+export const POLL_MS = 250;
+/** Interval for each event that is waited for, so that many watches ask the database no more often than few. */
+const POLL_EACH_MS = 4;
+/** Maximum number of events that are polled at a time. */
+const POLLING_MAX = 4;
 
-/** Event that a watch waits for. Those that wait under the same key share each look. */
+/** Event that a watch waits for. Watches with the same key share its polling. */
 export interface Awaited {
   readonly key: string;
-  /** The log that has to grow, or the name that has to get one: what this process does needs no look. */
+  /** The log that has to grow, or the name that has to get one: `note` is called with it if this process does that. */
   readonly topic: string;
-  /** True if it has happened. */
-  look(): Promise<boolean>;
+  hasHappened(): Promise<boolean>;
 }
 
 interface Waiting {
@@ -27,12 +26,12 @@ interface Waiting {
 }
 
 /**
- * Wakes watches when something may have happened: at once if this process has written it, and within a
- * quarter of a second if another has, because then somebody has to look.
+ * Wakes watches when something may have happened: at once if this process has written it, and by polling, within a
+ * quarter of a second, if another has.
  */
 export class News {
   readonly #waiting = new Map<string, Waiting>();
-  #looking = false;
+  #isPolling = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -48,7 +47,7 @@ export class News {
     }
   }
 
-  /** Resolves when it may have happened, the time is over, or a signal is aborted. @throws what the look threw */
+  /** Resolves when it may have happened, the time is over, or a signal is aborted. @throws what `hasHappened` threw */
   wait(
     awaited: Awaited,
     { ms, signals }: { readonly ms: number; readonly signals: readonly AbortSignal[] },
@@ -74,26 +73,26 @@ export class News {
   }
 
   async #poll(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     while (this.#waiting.size > 0) {
-      await this.clock.sleep(Math.max(LOOK_EVERY_MS, this.#waiting.size * LOOK_EACH_MS));
-      await mapSome([...this.#waiting.values()], LOOKING_MAX, look);
+      await this.clock.sleep(Math.max(POLL_MS, this.#waiting.size * POLL_EACH_MS));
+      await mapSome([...this.#waiting.values()], POLLING_MAX, poll);
     }
-    this.#looking = false;
+    this.#isPolling = false;
   }
 }
 
-async function look({ awaited, ends }: Waiting): Promise<void> {
+async function poll({ awaited, ends }: Waiting): Promise<void> {
   if (ends.size === 0) return;
   try {
-    if (await awaited.look()) for (const end of ends) end();
+    if (await awaited.hasHappened()) for (const end of ends) end();
   } catch (error) {
     for (const end of ends) end(error);
   }
 }
 
-/** Decorates a log, so that this process's watches hear at once of what it appends. */
+/** Decorates a log, so that what this process appends wakes its watches at once. */
 export function announcedLog(log: Log, news: Pick<News, "note">): Log {
   return withChanges(log, {
     append: async (batch) => {
@@ -104,7 +103,7 @@ export function announcedLog(log: Log, news: Pick<News, "note">): Log {
   });
 }
 
-/** Decorates names, so that this process's watches hear at once of what it creates. */
+/** Decorates names, so that a namespace that this process creates wakes its watches at once. */
 export function announcedNames(names: Names, news: Pick<News, "note">): Names {
   return withChanges(names, {
     create: async (scope, modelVersion) => {

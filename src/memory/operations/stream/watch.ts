@@ -151,8 +151,8 @@ class Watching {
   /** Waits until the log has another entry, or a sign of life is due. */
   async #waitForEntry({ logId, after }: Reading): Promise<void> {
     const { log } = this.ports;
-    const look = async () => ((await log.last(logId))?.sequence ?? 0) > after;
-    await this.#wait({ key: `${logId} ${after}`, topic: logId, look });
+    const hasHappened = async () => ((await log.last(logId))?.sequence ?? 0) > after;
+    await this.#wait({ key: `${logId} ${after}`, topic: logId, hasHappened });
   }
 
   /** Begins with the namespace's next log, or waits for it. */
@@ -171,7 +171,11 @@ class Watching {
       return;
     }
     const topic = scopeId(scope);
-    await this.#wait({ key: `${base} ${topic}`, topic, look: async () => (await next()) !== undefined });
+    await this.#wait({
+      key: `${base} ${topic}`,
+      topic,
+      hasHappened: async () => (await next()) !== undefined,
+    });
   }
 
   async #wait(awaited: Parameters<News["wait"]>[0]): Promise<void> {

@@ -27,7 +27,7 @@ export const RELEASE_WAIT_MS = 1000;
  * Pause between two attempts. Each takes a place in the queue of a stopped owner's socket, and on macOS a
  * full queue refuses, as if the owner were dead.
  */
-const LOOK_MS = 50;
+const ATTEMPT_PAUSE_MS = 50;
 
 /** Folder in DATA_DIR that holds the owner's socket and nothing else. */
 const OWNER = "owner";
@@ -71,7 +71,7 @@ export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<
     const release = (await isFree(dataDir)) ? await take({ dataDir, answer }) : undefined;
     if (release !== undefined) return release;
     if (performance.now() > deadline) throw new FolderInUseError(dataDir);
-    await sleep(LOOK_MS);
+    await sleep(ATTEMPT_PAUSE_MS);
   }
 }
 
