@@ -83,14 +83,16 @@ export class Bills {
       if (sum(charged) > sum(due)) yield `${key} cost ${sum(charged)} calls in place of ${sum(due)}`;
       const paid = sum(bills.map(({ calls }) => calls));
       // What an attempt has written and was refunded for is free in rare cases: if it slept, and was refunded after
-      // another was answered; or if nobody knows of the refund: a third attempt died between the two, or the claim did not
-      // get to know.
-      const answered = Math.min(...bills.filter((bill) => bill.owed.length > 0).map(({ ended }) => ended));
+      // another was answered; or if nobody knows of the refund: a third attempt died between the two, the claim did not get
+      // to know, or the attempt from which it took over slept and goes on.
+      const answers = bills.filter((bill) => bill.owed.length > 0);
+      const answered = Math.min(...answers.map(({ ended }) => ended));
+      const goesOn = (from: Bill<never>) => answers.some((bill) => bill.number < from.number);
       const isExcused = bills.some(
         (bill) =>
           bill.isUnclear ||
           (bill.calls < writtenBy(bill).length &&
-            (bill.ended > answered || bills.length > 2 || hasLostRefund)),
+            (bill.ended > answered || bills.length > 2 || hasLostRefund || goesOn(bill))),
       );
       if (paid < owed.size && !isExcused) yield `${key} cost ${paid} calls in place of ${owed.size}`;
     }

@@ -281,12 +281,19 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key takes an attempt that died for one that failed",
     seed: 54,
-    changes: [["memory/idempotency/idempotency.ts", "!isNew && claimedAtMs === LONG_AGO_MS;", "!isNew;"]],
+    changes: [
+      ["memory/idempotency/idempotency.ts", "isNew, isRefunded, stored", "isNew, isRefunded: !isNew, stored"],
+    ],
   },
   {
     what: "a retry with its key does not pay for what a failed attempt has stored late",
     seed: 1416,
     changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
+  },
+  {
+    what: "a confirmation that arrives twice takes a key that was freed",
+    seed: 1615,
+    changes: [["memory/idempotency/idempotency.ts", "...how }, randomUUID());", "...how });"]],
   },
   {
     what: "an export goes on with vectors of another model",

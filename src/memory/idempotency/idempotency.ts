@@ -31,8 +31,6 @@ const POLL_MS = 50;
 
 /** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
-/** The same, if the attempt before the one that failed may have stored what it was to store, and so has paid. */
-const LONG_AGO_AND_PAID_MS = 1;
 
 interface IdempotencyPorts
   extends Pick<DomainPorts, "claims" | "log" | "names" | "secondaryIndexes" | "clock"> {
@@ -140,21 +138,23 @@ export class Idempotency {
 
   /** Runs one attempt; returns undefined if another attempt has taken the claim over. */
   async #own(
-    { id, owner, memoryId, claimedAtMs, stored = [] }: Claim,
+    { id, owner, memoryId, refunded: isRefunded = false, stored = [] }: Claim,
     { isNew, request, work }: { isNew: boolean; request: IdempotentRequest; work: IdempotentWork },
   ): Promise<Outcome | undefined> {
     const { claims, clock } = this.ports;
     const { isBatch = false } = request;
     /** Gives the claim a new owner if it still has this one and no answer. To the same owner it proves that it is held. */
-    const hold = (how: Pick<Claim, "claimedAtMs" | "stored">, to = owner) =>
+    const hold = (how: Pick<Claim, "claimedAtMs" | "refunded" | "stored">, to = owner) =>
       claims.update({ id, owner, answer: undefined }, { owner: to, ...how });
-    const isRefunded = !isNew && claimedAtMs === LONG_AGO_MS;
+    /** Frees the key. Nobody owns it then: a confirmation that arrives a second time must not take it again. */
+    const letGo = (how: Pick<Claim, "refunded" | "stored">) =>
+      hold({ claimedAtMs: LONG_AGO_MS, ...how }, randomUUID());
     const isPaid = !isNew && !isRefunded;
     let appending = false;
     let isWritten = false;
     const confirm = async () => {
       // Proved by a write, because a read may reach a server of the database that lags behind.
-      if (!(await hold({ claimedAtMs: clock.wallMs() }))) throw new ClaimTakenOverError();
+      if (!(await hold({ claimedAtMs: clock.wallMs(), refunded: false }))) throw new ClaimTakenOverError();
       appending = true;
     };
     try {
@@ -175,8 +175,7 @@ export class Idempotency {
       const places = [...new Set([...stored, ...work.stored()])];
       const part = places.length > 0 && { stored: places };
       if (error instanceof UnfinishedBatchError && part) {
-        // Frees the key for the rest.
-        if (await hold({ claimedAtMs: LONG_AGO_MS, ...part })) throw error;
+        if (await letGo({ refunded: true, ...part })) throw error;
         return undefined;
       }
       // Some of several memories may be written, or be written still, though another was refused.
@@ -184,14 +183,12 @@ export class Idempotency {
       if (isNothing || !isWritten || isRefusal(error)) {
         // An earlier owner may still append its memory, so the id must stay the same.
         const isUnused = isNew && isNothing;
-        const longAgoMs = isPaid && !appending ? LONG_AGO_AND_PAID_MS : LONG_AGO_MS;
-        // Nobody owns it then: a confirmation that arrives a second time must not take it again.
-        const letGo = isUnused
-          ? claims.remove({ id, owner })
-          : hold({ claimedAtMs: longAgoMs, ...part }, randomUUID());
+        // The attempt before this one may have stored what it was to store, and so has paid.
+        const refunded = !isPaid || appending;
+        const freed = isUnused ? claims.remove({ id, owner }) : letGo({ refunded, ...part });
         // The caller is told why the store failed, not an error of this step: a key that was not freed is taken over by
         // the next call once its owner counts as dead.
-        await letGo.catch(() => {});
+        await freed.catch(() => {});
       }
       throw error;
     }

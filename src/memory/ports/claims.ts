@@ -16,6 +16,8 @@ export interface Claim {
   readonly expiresAtMs: number;
   /** The answer, once it is known. */
   readonly answer?: ClaimAnswer;
+  /** True if all attempts so far have failed and were refunded, so that what they have stored is not paid, but `stored`. */
+  readonly refunded?: boolean;
   /** Places in the batch of what was stored, and told, before all of it was. */
   readonly stored?: readonly number[];
 }
