@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { mapSome } from "../dist/src/concurrency/map-some.js";
+import { mapConcurrently } from "../dist/src/concurrency/map-concurrently.js";
 import { locateModel } from "../dist/src/embedding/models/locate.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { startServer } from "../test/support/server.js";
@@ -34,14 +34,16 @@ let stored = 0;
 const texts = (count: number) => Array.from({ length: count }, () => sentence(stored++ * 31));
 
 const embed = async () => {
-  await mapSome(texts(MEMORIES), CALLERS, (text) => embedder.embed({ text, field: "text", owner: "bench" }));
+  await mapConcurrently(texts(MEMORIES), CALLERS, (text) =>
+    embedder.embed({ text, field: "text", owner: "bench" }),
+  );
 };
 const storeEach = (callers: number) => async () => {
-  await mapSome(texts(MEMORIES), callers, (text) => post("/store", { text, namespace: "single" }));
+  await mapConcurrently(texts(MEMORIES), callers, (text) => post("/store", { text, namespace: "single" }));
 };
 const storeBatches = (callers: number, size: number) => async () => {
   const batches = Array.from({ length: Math.ceil(MEMORIES / size) }, () => texts(size));
-  await mapSome(batches, callers, (batch) =>
+  await mapConcurrently(batches, callers, (batch) =>
     post("/store/batch", { namespace: "batch", memories: batch.map((text) => ({ text })) }),
   );
 };

@@ -270,7 +270,7 @@ async function searchIn(
   vector: Float32Array,
   wanted: number,
 ): Promise<number[]> {
-  const found = await namespaces.reading(scope, ({ replica }) =>
+  const found = await namespaces.using(scope, ({ replica }) =>
     replica.searching((search) => search.best({ vectors: [vector], wanted })),
   );
   return (found?.placed ?? []).map(({ sequence }) => sequence);
@@ -281,7 +281,7 @@ async function recallFrom(
   vector: Float32Array,
   wanted: number,
 ): Promise<void> {
-  await namespaces.reading(scope, async ({ replica }) => {
+  await namespaces.using(scope, async ({ replica }) => {
     await replica.current();
     await replica.searching((search) => search.best({ vectors: [vector], wanted }));
   });

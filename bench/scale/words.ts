@@ -19,12 +19,12 @@ export interface WordsOptions {
 export async function measureWords({ namespaces, scope, queries, bytes, report }: WordsOptions) {
   const by = {
     meaning: ({ vector }: Query) =>
-      namespaces.reading(scope, async ({ replica }) => {
+      namespaces.using(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching((search) => search.best({ vectors: [vector], wanted: WANTED }));
       }),
     both: ({ text, vector }: Query) =>
-      namespaces.reading(scope, async ({ replica }) => {
+      namespaces.using(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching(async (search) => {
           const wordMatches = search.matchWords(text);

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type BackgroundOptions, inBackground } from "../concurrency/every.js";
-import { mapSome } from "../concurrency/map-some.js";
+import { mapConcurrently } from "../concurrency/map-concurrently.js";
 import type { Caller } from "../memory/ports/quota.js";
 import type { Accounts } from "./account.js";
 import { proofOf } from "./authenticate.js";
@@ -22,7 +22,7 @@ export function openLastUsed(accounts: Pick<Accounts, "change">, options: Backgr
   const background = inBackground(async () => {
     const uses = [...waiting.values()];
     waiting = new Map();
-    await mapSome(uses, WRITES_AT_ONCE, (use) => touchKey(accounts, use));
+    await mapConcurrently(uses, WRITES_AT_ONCE, (use) => touchKey(accounts, use));
   }, options);
   return {
     note: (caller: Pick<Caller, "accountId" | "keyHash" | "sessionHash">): void => {

@@ -43,9 +43,9 @@ export function every(
   };
 }
 
-/** Looks at something at intervals, and returns a function that ends it. The timer keeps no process alive. */
-export function lookEvery(everyMs: number, look: () => void): () => void {
-  const timer = setInterval(look, everyMs).unref();
+/** Calls a function at intervals, and returns one that ends it. The timer keeps no process alive. */
+export function callEvery(everyMs: number, call: () => void): () => void {
+  const timer = setInterval(call, everyMs).unref();
   return () => clearInterval(timer);
 }
 

@@ -1,4 +1,4 @@
-import { mapSome } from "../concurrency/map-some.js";
+import { mapConcurrently } from "../concurrency/map-concurrently.js";
 import { failedPrecondition } from "../errors.js";
 import { type Embedder, type EmbedInput, SERVICE } from "../memory/ports/embedder.js";
 import { vectorsOf } from "../memory/ports/windows.js";
@@ -137,7 +137,7 @@ export async function measureModel(
   const embed = async (text: string, field: EmbedInput["field"]) =>
     vectorsOf(await embedder.embed({ text, field, owner: SERVICE }));
   const beganMs = performance.now();
-  const vectors = await mapSome(texts, PARALLEL, (text) => embed(text, "text"));
+  const vectors = await mapConcurrently(texts, PARALLEL, (text) => embed(text, "text"));
   const textsPerSecond = (texts.length / (performance.now() - beganMs)) * 1000;
   let [recall, first] = [0, 0];
   const tookMs: number[] = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../concurrency/clock.js";
 import { inTurn } from "../concurrency/in-turn.js";
-import { mapSome } from "../concurrency/map-some.js";
+import { mapConcurrently } from "../concurrency/map-concurrently.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
@@ -217,7 +217,7 @@ export class SegmentFile {
       // Copied all at once: otherwise the file could get a part of a later removal, with checksums that are right.
       const copies = runsOf(this.#blocksIn(taken)).map((run) => this.#copy(run));
       await withSyncedFile(dataPath(this.path), "r+", async (file) => {
-        await mapSome(copies, WRITES_AT_ONCE, (copy) => this.#writeBlocks(file, copy));
+        await mapConcurrently(copies, WRITES_AT_ONCE, (copy) => this.#writeBlocks(file, copy));
         await this.#writeChecksums(file);
       });
       if (rows.length === 0) return;

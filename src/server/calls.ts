@@ -9,7 +9,7 @@ import type { CallRecorder } from "../accounts/calls/record-calls.js";
 import type { Plan, Plans } from "../accounts/plan.js";
 import { PlanLimits } from "../accounts/plan-limits.js";
 import type { CheckSignUp } from "../accounts/sign-up.js";
-import { lookEvery } from "../concurrency/every.js";
+import { callEvery } from "../concurrency/every.js";
 import type { Share } from "../concurrency/share.js";
 import { isUnavailable, MemoryError, type Reason } from "../errors.js";
 import type { BegunCall, CallWatcher } from "../memory/ports/step-timer.js";
@@ -61,7 +61,7 @@ export class Calls {
    * of MCP in which an RPC runs.
    */
   running = 0;
-  readonly close = lookEvery(DEADLINE_CHECK_MS, () => this.#timeOutLate());
+  readonly close = callEvery(DEADLINE_CHECK_MS, () => this.#timeOutLate());
 
   constructor(private readonly options: CallsOptions) {}
 

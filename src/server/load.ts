@@ -1,4 +1,4 @@
-import { lookEvery } from "../concurrency/every.js";
+import { callEvery } from "../concurrency/every.js";
 import { unavailable } from "../errors.js";
 
 /** Delay of the event loop, smoothed, above which calls are refused. */
@@ -20,7 +20,7 @@ export class Load {
   /** Delay of the event loop in milliseconds, smoothed. */
   loopDelayMs = 0;
   #dueMs = performance.now() + LOOP_CHECK_MS;
-  readonly close = lookEvery(LOOP_CHECK_MS, () => this.#measure());
+  readonly close = callEvery(LOOP_CHECK_MS, () => this.#measure());
 
   /**
    * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything

@@ -1,4 +1,4 @@
-import { lookEvery } from "../concurrency/every.js";
+import { callEvery } from "../concurrency/every.js";
 import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
@@ -29,7 +29,7 @@ export function watchStorage(storage: Pick<Storage, "check">, onChange: (trouble
     if (!same) onChange(found);
   };
   return {
-    close: lookEvery(CHECK_MS, () => void check()),
+    close: callEvery(CHECK_MS, () => void check()),
     /**
      * Returns a port that refuses whatever it is asked while the database is known not to answer. What is asked of it
      * throws MemoryError `unavailable` at once.

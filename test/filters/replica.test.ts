@@ -29,7 +29,7 @@ const filterOf = (filter: JsonObject) => parseFilter(filter) as Filter;
 
 /** Recalls among what matches a filter; returns the memories' numbers. */
 function recall(filter: JsonObject) {
-  return domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  return domain.namespaces.using(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
@@ -61,7 +61,7 @@ test("nearness and words are found among the same memories, also after stores an
 test("a replica of another process sees what this one stored and deleted", async () => {
   const other = service.domain();
   const count = () =>
-    other.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+    other.namespaces.using(scopeOf("n"), async ({ replica }) => {
       await replica.current();
       return (await replica.searching((search) => search.select(filterOf({ group: 3 })))).size;
     });

@@ -166,7 +166,7 @@ export class Domain {
 
   /** Returns the ids of the nearest memories, best first; undefined if the namespace does not exist. */
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
-    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+    return this.namespaces.using(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
       const query = { vectors: [vector], wanted: limit };
       const { placed } = await replica.searching((search) => search.best(query));
@@ -175,7 +175,7 @@ export class Domain {
   }
 
   size(namespace: string): Promise<number | undefined> {
-    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+    return this.namespaces.using(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
       return replica.index.size;
     });

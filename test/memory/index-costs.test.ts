@@ -31,7 +31,7 @@ function selected(
   includeSuperseded = false,
 ): Promise<number[] | undefined> {
   const parsed = parseFilter(filter) as Filter;
-  return domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  return domain.namespaces.using(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     const selection = await replica.searching((search) => search.select(parsed), { includeSuperseded });
     return [...selection.sequences];
@@ -50,7 +50,7 @@ it("many namespaces of one memory each take no more than is counted", async () =
   for (const name of names) await service.write(name, [memoryOf(point, {})]);
   const { namespaces } = service.domain();
   const openAll = async (some: readonly string[]) => {
-    for (const name of some) await namespaces.reading(scopeOf(name), ({ replica }) => replica.current());
+    for (const name of some) await namespaces.using(scopeOf(name), ({ replica }) => replica.current());
     return { held: held(), counted: namespaces.open.measure().bytes };
   };
   // What the first ones load stays for all.
@@ -111,7 +111,7 @@ describe("4,000 superseded versions of one fact", () => {
     fetched = 0;
     expect((await domain.recall("n", fact))?.[0]).toBe(`mem_${500 + VERSIONS}`);
     expect(fetched).toBeLessThanOrEqual(13);
-    const found = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    const found = await domain.namespaces.using(scopeOf("n"), ({ replica }) =>
       replica.searching((search) => search.matchWords("the fact, version")),
     );
     expect(found?.matches).toEqual([500 + VERSIONS]);
@@ -146,7 +146,7 @@ describe("4,000 superseded versions of one fact", () => {
     expect(then).toHaveLength(last - 1);
     expect(then).toEqual(then.toSorted((a, b) => a - b));
     expect(then).not.toContain(700);
-    const both = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    const both = await domain.namespaces.using(scopeOf("n"), ({ replica }) =>
       replica.searching(
         async (search) => {
           const { placed: near } = await search.best({ vectors: [fact], wanted: 20 });

@@ -157,7 +157,7 @@ describe("erasing the index of a namespace", () => {
       finish = resolve;
     });
     const events: string[] = [];
-    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const using = domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
       await held;
       await replica.current();
       events.push(`used ${replica.index.size}`);

@@ -121,7 +121,7 @@ it("a store with a key whose outcome was unknown is not called deleted by a proc
   const losing = { ...ports, namespaces: withChanges(ports.namespaces, { append }) };
   const other = aLateDomain().ports;
   await storeOld("an earlier one");
-  await other.namespaces.reading(scopeOf("a"), ({ replica }) => replica.current());
+  await other.namespaces.using(scopeOf("a"), ({ replica }) => replica.current());
   await expect(store(losing, keyed)).rejects.toThrow("lost");
   await moveAndErase();
   const { stored } = await store(other, keyed);

@@ -127,7 +127,7 @@ describe("the memory budget", () => {
     const { vectors, opened } = plainVectors(() => ({}));
     const domain = service.domain({ vectors, indexMemoryBytesMax: 1.2 * EACH });
     const hold = gate();
-    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const using = domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
       await replica.current();
       await hold.opened;
       return replica.index.size;
@@ -192,7 +192,7 @@ describe("the memory budget", () => {
     const logId = await names.create(other);
     await log.append({ logId, from: 1, entries: memories(10) });
     const domain = service.domain({ vectors, indexMemoryBytesMax: 4.5 * EACH });
-    await domain.namespaces.reading(other, ({ replica }) => replica.current());
+    await domain.namespaces.using(other, ({ replica }) => replica.current());
     for (const name of ["a", "b", "c", "d"]) await domain.size(name);
     await until(() => opened.some(({ index }) => index.closed > 0));
     expect(opened.find((each) => each.logId === logId)?.index.closed).toBe(0);
@@ -204,7 +204,7 @@ describe("the memory budget", () => {
     const { vectors, opened } = plainVectors(() => ({}));
     const domain = service.domain({ vectors, indexMemoryBytesMax: 1.2 * EACH });
     const hold = gate();
-    const using = domain.namespaces.reading(scopeOf("big"), async ({ replica }) => {
+    const using = domain.namespaces.using(scopeOf("big"), async ({ replica }) => {
       await replica.current();
       await hold.opened;
     });
@@ -255,7 +255,7 @@ describe("a broken index", () => {
     await service.write("a", memories(10));
     const domain = service.domain({ vectors });
     const hold = gate();
-    const using = domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const using = domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
       await replica.current();
       replica.broken = true;
       await hold.opened;
@@ -468,7 +468,7 @@ describe("a namespace that is opened anew", () => {
     const domain = service.domain();
     await domain.append("a", memoryOf(rows[0] as Point));
     const other = { accountId: "acc_2", namespace: "a" };
-    expect(await domain.namespaces.reading(other, async () => 1)).toBeUndefined();
+    expect(await domain.namespaces.using(other, async () => 1)).toBeUndefined();
   });
 
   it("is opened once by calls of the same moment", async () => {

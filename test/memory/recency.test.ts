@@ -62,7 +62,7 @@ async function openedWith(tailRowsMax: number) {
   };
   const domain = service.domain({ log: withChanges(log, { fetch }) });
   const searching = <T>(work: (search: Search) => Promise<T>) =>
-    domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+    domain.namespaces.using(scopeOf("n"), async ({ replica }) => {
       await replica.current();
       return replica.searching(work);
     }) as Promise<T>;

@@ -65,7 +65,7 @@ async function append(entry: Parameters<Log["append"]>[0]["entries"][number]): P
 /** Searches; counts how often, and answers the numbers of what was found. */
 async function search(work: (search: Search, replica: Replica) => Promise<Placement>) {
   let searches = 0;
-  const found = await domain.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+  const found = await domain.namespaces.using(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     return replica.searching((search) => {
       searches++;
@@ -130,7 +130,7 @@ describe("a memory that is replaced during a search", () => {
     }));
     const change = once(async (domain: Domain) => {
       await replace(1);
-      await domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+      await domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
     });
     domain = service.domain({ vectors });
     const { numbers } = await search((search) => search.best(nearest));
@@ -197,7 +197,7 @@ describe("a memory that is replaced during a search", () => {
 });
 
 it("what superseded several memories during a selection is selected once", async () => {
-  const current = () => domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+  const current = () => domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
   const change = once(async () => {
     const given = { metadata: '{"group":1}', supersedes: [1, 2] };
     await append(memoryOf({ sequence: last + 1, vector: query }, given));
@@ -211,7 +211,7 @@ it("what superseded several memories during a selection is selected once", async
   };
   domain = service.domain({ indexes: withChanges(indexes, { select }) });
   await current();
-  const selected = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+  const selected = await domain.namespaces.using(scopeOf("n"), ({ replica }) =>
     replica.searching((search) => search.select(inGroup)),
   );
   expect([...(selected?.sequences ?? [])].filter((sequence) => sequence > MEMORIES)).toEqual([21]);
@@ -224,7 +224,7 @@ it.each([
 ])(
   "the new version of a memory that was replaced when its id had been looked up %s by a filter of its id",
   async (_, filter, size, isSelected) => {
-    const current = () => domain.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+    const current = () => domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
     const change = once(async (_: unknown) => {
       for (const target of [1, MEMORIES + 1]) await replace(target, { id: "mem_1" });
       await current();
@@ -236,7 +236,7 @@ it.each([
     };
     domain = service.domain({ indexes: withChanges(indexes, { select }) });
     await current();
-    const selected = await domain.namespaces.reading(scopeOf("n"), ({ replica }) =>
+    const selected = await domain.namespaces.using(scopeOf("n"), ({ replica }) =>
       replica.searching((search) => search.select(parseFilter(filter) as Filter)),
     );
     expect(selected?.size).toBe(size);
@@ -302,7 +302,7 @@ it("does not leave the last of many results to the rounding of an index, also if
     search: async ({ limit }) => rounded.slice(0, limit),
   }));
   const other = service.domain({ vectors });
-  const found = await other.namespaces.reading(scopeOf("many"), async ({ replica }) => {
+  const found = await other.namespaces.using(scopeOf("many"), async ({ replica }) => {
     await replica.current();
     return replica.searching((search) => {
       const wordMatches = search.matchWords("nothing");

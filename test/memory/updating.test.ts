@@ -176,7 +176,7 @@ describe("a search that runs", () => {
     const domain = service.domain();
     await domain.recall("a", query);
     await service.write("a", [memory(2, { expiresAtMs: 1 })]);
-    const matches = await domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    const matches = await domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
       return (await replica.searching((search) => search.matchWords("text"))).matches;
     });
     expect(matches).toEqual([1]);

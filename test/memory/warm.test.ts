@@ -13,7 +13,7 @@ function setUp(onOpen: (name: string) => unknown = () => {}) {
   const opened: string[] = [];
   const namespaces = {
     open: { isFull: false },
-    reading: async ({ namespace }: Scope) => {
+    using: async ({ namespace }: Scope) => {
       opened.push(namespace);
       await onOpen(namespace);
     },

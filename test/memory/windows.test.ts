@@ -27,7 +27,7 @@ const windows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ start: i * 10, end: i * 10 + 15 }));
 
 async function recall(domain: Domain, vectors: Float32Array[], limit = 5) {
-  const found = await domain.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+  const found = await domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
     await replica.current();
     return (await replica.searching((search) => search.best({ vectors, wanted: limit }))).placed;
   });

@@ -319,7 +319,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/update-memories.ts",
-        "old === memory.metadata ? after : parseMetadata(wanted.change(parsed(old)))",
+        "old === memory.metadata ? after : parseMetadata(change(parsed(old)))",
         'old === "" ? old : after',
       ],
     ],
@@ -330,7 +330,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/operations/update-memories.ts",
-        "return wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;",
+        "return this.#wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;",
         "return undefined;",
       ],
     ],

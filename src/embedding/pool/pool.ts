@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Buckets } from "../../concurrency/bucket.js";
-import { lookEvery } from "../../concurrency/every.js";
+import { callEvery } from "../../concurrency/every.js";
 import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import {
@@ -99,7 +99,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #mainThread: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #stopChecking = lookEvery(LATE_CHECK_MS, () => this.#giveUpLate());
+  readonly #stopChecking = callEvery(LATE_CHECK_MS, () => this.#giveUpLate());
 
   private constructor(private readonly options: PoolOptions) {}
 

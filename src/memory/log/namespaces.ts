@@ -70,7 +70,7 @@ export class Namespaces {
    * Runs work on a namespace, which stays open for it; undefined if the namespace does not exist. Work that
    * meets the log's end (LogEndedError) runs again on the name's new log, if it has one.
    */
-  async reading<T>(
+  async using<T>(
     scope: Scope,
     work: (open: Open) => Promise<T>,
     resolve: () => Promise<string | undefined> = () => this.#options.names.find(scope),
@@ -79,7 +79,7 @@ export class Namespaces {
       const open = this.#lookUp(scope) ?? (await this.#openNamespace(scope, resolve));
       if (open === undefined) return undefined;
       try {
-        return await this.#using(open, async ({ replica }) => {
+        return await this.#keepOpen(open, async ({ replica }) => {
           // A log whose model is not loaded any more has probably moved, and needs no model then.
           if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
           await this.#ensureCapacity(replica);
@@ -100,14 +100,14 @@ export class Namespaces {
    */
   async ifOpen<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const open = this.#lookUp(scope);
-    return open && this.#using(open, work);
+    return open && this.#keepOpen(open, work);
   }
 
   /** Runs work on a log if this process holds it open, and does not count it as a use; returns whether it does. */
   async ifLogIsOpen(logId: string, work: (replica: Replica) => Promise<void>): Promise<boolean> {
     const open = this.open.all.find(({ replica }) => replica.logId === logId);
     if (open === undefined || open.replica.broken) return false;
-    await this.#using(open, ({ replica }) => work(replica), { isUse: false });
+    await this.#keepOpen(open, ({ replica }) => work(replica), { isUse: false });
     return true;
   }
 
@@ -140,7 +140,7 @@ export class Namespaces {
       if (ended !== undefined) throw ended;
       return true;
     };
-    return (await this.reading(scope, work, authenticate && create)) === true;
+    return (await this.using(scope, work, authenticate && create)) === true;
   }
 
   /** The model version in which a memory will probably be appended: the log may move before it is. */
@@ -201,7 +201,7 @@ export class Namespaces {
     if (replica.neededBytes > indexMemoryBytesMax) throw tooLarge();
   }
 
-  async #using<T>(
+  async #keepOpen<T>(
     open: Open,
     work: (open: Open) => Promise<T>,
     { isUse = true }: { isUse?: boolean } = {},

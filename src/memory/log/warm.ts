@@ -41,7 +41,7 @@ async function openInTurn(
   for (const [i, scope] of scopes.entries()) {
     if (signal.aborted || namespaces.open.isFull) return;
     // A namespace that cannot be opened now is opened by its first call, which then gets the error.
-    await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
+    await namespaces.using(scope, ({ replica }) => replica.current()).catch(() => {});
     if (!signal.aborted) onProgress?.(i + 1, scopes.length);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 
 /** Time after which no further change begins; a call may take 30 seconds. */
 const BEGIN_MS_MAX = 15_000;
@@ -39,7 +39,7 @@ export async function changeSome<T, R>(
     if (!canGoOn()) return targets.length - at;
     const part = targets.slice(at, at + Math.min(READ_MANY, left()));
     const failures: unknown[] = [];
-    await mapSome(await read(part), atOnce, async (each) => {
+    await mapConcurrently(await read(part), atOnce, async (each) => {
       if (failures.length > 0 || !canGoOn()) return;
       try {
         if (!(await change(each))) isOver = true;

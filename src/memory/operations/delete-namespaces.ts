@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { drop } from "../erasure/drop.js";
 import { measureNamespace } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
@@ -57,7 +57,7 @@ export async function deleteNamespaces(
         matched++;
       }
     }
-    const held = await mapSome(names, DROPPING_MAX, measure);
+    const held = await mapConcurrently(names, DROPPING_MAX, measure);
     const memories = held.reduce((sum, each) => sum + (each?.memories ?? 0), 0);
     return { deleted: 0, more: hasMore, namespaces: names, memories, matched };
   }

@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { measureNamespace } from "../log/living-log.js";
 import type { Measured } from "../ports/log.js";
 import { expectWhole } from "../ports/names.js";
@@ -54,7 +54,7 @@ export async function listNamespaces(
     const listed = await ports.names.list({ accountId, prefix, after: behind, limit: wanted + 1 });
     const named = expectWhole(listed);
     const shown = named.slice(0, wanted);
-    const measured = await mapSome(shown, MEASURING_MAX, async ({ scope }) => {
+    const measured = await mapConcurrently(shown, MEASURING_MAX, async ({ scope }) => {
       const held = await measureNamespace(ports, scope);
       return held === undefined ? [] : [{ namespace: scope.namespace, ...held }];
     });

@@ -118,7 +118,7 @@ function listSelected(
   ports: Ports,
   { scope, order, size, placeIn, ...selecting }: ListQuery,
 ): Promise<LogList | undefined> {
-  return ports.namespaces.reading(scope, async ({ replica }) => {
+  return ports.namespaces.using(scope, async ({ replica }) => {
     const { logId } = replica;
     const [first, second = 0] = placeIn(logId);
     await replica.current();

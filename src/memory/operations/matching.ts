@@ -59,7 +59,7 @@ export async function dryRun(ports: Ports, scope: Scope, selecting: Selecting): 
 
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
 export function selectIn({ namespaces }: Ports, scope: Scope, { filter, ...options }: Selecting) {
-  return namespaces.reading(scope, async ({ replica }) => {
+  return namespaces.using(scope, async ({ replica }) => {
     await replica.current();
     const selection = await replica.searching((search) => search.select(filter), options);
     return { logId: replica.logId, selection };

@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { byteLengthOf } from "../ports/bounds.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding, Window } from "../ports/embedder.js";
@@ -186,7 +186,7 @@ async function searchAll(
   const { scopes, topK } = context.asked;
   let found: readonly Found[] = [];
   const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
-  const logs = await mapSome(scopes, atOnce, async (scope) => {
+  const logs = await mapConcurrently(scopes, atOnce, async (scope) => {
     const searched = await searchIn(ports, scope, context);
     if (searched === undefined) return [];
     const { namespace } = scope;
@@ -204,7 +204,7 @@ function searchIn(
   { asked, timer, queriesIn, paid, signal }: RecallContext,
 ): Promise<{ found: readonly Found[]; log: SearchedLog } | undefined> {
   const { topK, mode, explain, minScore, recency, includeSuperseded, condition, isList } = asked;
-  return ports.namespaces.reading(scope, async ({ replica }) => {
+  return ports.namespaces.using(scope, async ({ replica }) => {
     // Queries are embedded by the model of the log that is searched, so two models never meet.
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
@@ -327,7 +327,7 @@ async function fill(
     const some = results.slice(at, at + atOnce);
     const beside =
       neighbors &&
-      (await mapSome(some, RESULTS_AT_ONCE, (found) =>
+      (await mapConcurrently(some, RESULTS_AT_ONCE, (found) =>
         findNeighbors({ ...ports, logId: logOf(found), includeSuperseded, values }, found, neighbors),
       ));
     for (const [i, found] of some.entries()) {

@@ -84,7 +84,7 @@ export async function updateMemories(ports: Ports, request: UpdateMemoriesReques
   const [base, at, digest] = token ?? [baseOf(logId), "1", digestOf(asked)];
   if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
   const place = parsePlace(at);
-  const { next, ...done } = await updateFrom(place, ports, { request, wanted, scope });
+  const { next, ...done } = await new Updating(ports, scope, request, wanted).run(place);
   const nextPageToken =
     next === undefined ? "" : tokenOf(["updates", baseOf(logId), String(next), digestOf(asked)]);
   return { ...done, nextPageToken };
@@ -112,111 +112,134 @@ function parsed(json: string): JsonObject {
   return parseJson(json) as JsonObject;
 }
 
-interface Updating {
-  readonly request: UpdateMemoriesRequest;
-  readonly wanted: Wanted;
-  readonly scope: Scope;
-}
-
-/**
- * Updates the memories from a place on: the number of an entry, or a place among the ids, counted from 1. Returns the
- * place of what is left, too.
- */
-async function updateFrom(
-  place: number,
-  ports: Ports,
-  { request, wanted, scope }: Updating,
-): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
-  const { caller, signal, onFreeWrite } = request;
-  const { ids, filter } = wanted;
-  const failed: Failed[] = [];
-  let [updated, unchanged] = [0, 0];
+/** An update of several memories that is under way, from a place on. */
+class Updating {
+  readonly #failed: Failed[] = [];
+  #updated = 0;
+  #unchanged = 0;
   /** True if another call has changed a memory meanwhile: its new version comes later in the log. */
-  let wasOvertaken = false;
+  #wasOvertaken = false;
   /** The error by which the key's rate refused a change. */
-  let refusal: unknown;
-  const timeSlice = new TimeSlice();
+  #refusal: unknown;
+  readonly #timeSlice = new TimeSlice();
 
-  const update = async (memory: Shown) => {
-    const { id, supersededBy } = memory;
-    // Also if it has this metadata already, and would not be written.
-    if (filter === undefined && supersededBy !== undefined) {
-      failed.push({ id, error: superseded(supersededBy) });
-      return;
-    }
-    // Metadata of thousands of keys takes milliseconds, and memories that stay unchanged would follow without a pause.
-    await timeSlice.endIfOver();
-    const before = parsed(memory.metadata);
-    const changed = wanted.change(before);
-    if (isSame(changed, before)) {
-      unchanged++;
-      return;
-    }
-    // With a filter, only the version that was read: another may not match any more.
-    const target = { id, etag: filter && etagOf(memory) };
-    try {
-      const after = parseMetadata(changed);
-      try {
-        onFreeWrite?.(versionBytes(memory, after));
-      } catch (error) {
-        refusal ??= error;
-        return;
-      }
-      // The version before is the one that was read, unless another has changed it meanwhile.
-      const metadata = (old: string) =>
-        old === memory.metadata ? after : parseMetadata(wanted.change(parsed(old)));
-      const changes = { metadata, asked: wanted.asked };
-      await write(ports, {
-        request: { caller },
-        scope,
-        creates: false,
-        itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted: changes })],
-      });
-      updated++;
-    } catch (error) {
-      if (!(error instanceof MemoryError)) throw error;
-      if (filter !== undefined && error.code === "aborted") wasOvertaken = true;
-      else if (!CODES_OF_ONE.includes(error.code)) throw error;
-      // Found by a filter, it may be gone by now, which is no failure.
-      else if (filter === undefined || error.code === "invalid_argument") failed.push({ id, error });
-    }
-  };
-  /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
-  const updateAll = <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<readonly Shown[]>) =>
-    changeSome(ports.clock, {
-      targets,
-      atOnce: WRITING_MAX,
-      signal,
-      read,
-      change: async (memory) => {
-        await update(memory);
-        return refusal === undefined;
-      },
-      left: () => UPDATED_MAX - updated - failed.length,
-    });
-  const updateIds = async () => {
-    const left = await updateAll(ids.slice(place - 1), async (some) => {
-      const found = await findInNamespace(ports, scope, { ids: some, what: "text" });
-      for (const id of some) if (!found.has(id)) failed.push({ id, error: noSuchMemory() });
+  constructor(
+    private readonly ports: Ports,
+    private readonly scope: Scope,
+    private readonly request: UpdateMemoriesRequest,
+    private readonly wanted: Wanted,
+  ) {}
+
+  /**
+   * Updates the memories from a place on: the number of an entry, or a place among the ids, counted from 1. Returns the
+   * place of what is left, too.
+   */
+  async run(from: number): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
+    const { filter } = this.wanted;
+    const next = await (filter === undefined ? this.#updateIds(from) : this.#updateMatches(filter, from));
+    if (this.#refusal !== undefined && this.#updated === 0) throw this.#refusal;
+    return { updated: this.#updated, unchanged: this.#unchanged, failed: this.#failed, next };
+  }
+
+  async #updateIds(from: number): Promise<number | undefined> {
+    const { ids } = this.wanted;
+    const left = await this.#updateAll(ids.slice(from - 1), async (some) => {
+      const found = await findInNamespace(this.ports, this.scope, { ids: some, what: "text" });
+      for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     });
     return left === 0 ? undefined : ids.length - left + 1;
-  };
-  const updateMatches = async (filter: Filter) => {
-    const matching = await selectIn(ports, scope, { filter, includeSuperseded: false, signal });
+  }
+
+  async #updateMatches(filter: Filter, from: number): Promise<number | undefined> {
+    const { signal } = this.request;
+    const selecting = { filter, includeSuperseded: false, signal };
+    const matching = await selectIn(this.ports, this.scope, selecting);
     if (matching === undefined) return undefined;
     const { logId, selection } = matching;
-    const sequences = [...selection.between(place, Number.MAX_SAFE_INTEGER)];
-    const left = await updateAll(sequences, async (some) => {
-      const found = await readMatching(ports, { logId, sequences: some, filter });
+    const sequences = [...selection.between(from, Number.MAX_SAFE_INTEGER)];
+    const left = await this.#updateAll(sequences, async (some) => {
+      const found = await readMatching(this.ports, { logId, sequences: some, filter });
       // Since the search, another may have made a version of it that matches, too.
-      if (found.length < some.length) wasOvertaken = true;
+      if (found.length < some.length) this.#wasOvertaken = true;
       return found.map(({ entry }) => entry);
     });
     if (left > 0) return sequences[sequences.length - left];
-    return wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;
-  };
-  const next = await (filter === undefined ? updateIds() : updateMatches(filter));
-  if (refusal !== undefined && updated === 0) throw refusal;
-  return { updated, unchanged, failed, next };
+    return this.#wasOvertaken ? (sequences.at(-1) ?? 0) + 1 : undefined;
+  }
+
+  /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
+  #updateAll<T>(
+    targets: readonly T[],
+    read: (some: readonly T[]) => Promise<readonly Shown[]>,
+  ): Promise<number> {
+    return changeSome(this.ports.clock, {
+      targets,
+      atOnce: WRITING_MAX,
+      signal: this.request.signal,
+      read,
+      change: async (memory) => {
+        await this.#update(memory);
+        return this.#refusal === undefined;
+      },
+      left: () => UPDATED_MAX - this.#updated - this.#failed.length,
+    });
+  }
+
+  async #update(memory: Shown): Promise<void> {
+    const { id, supersededBy } = memory;
+    const { filter, change } = this.wanted;
+    // Also if it has this metadata already, and would not be written.
+    if (filter === undefined && supersededBy !== undefined) {
+      this.#failed.push({ id, error: superseded(supersededBy) });
+      return;
+    }
+    // Metadata of thousands of keys takes milliseconds, and memories that stay unchanged would follow without a pause.
+    await this.#timeSlice.endIfOver();
+    const before = parsed(memory.metadata);
+    const changed = change(before);
+    if (isSame(changed, before)) {
+      this.#unchanged++;
+      return;
+    }
+    try {
+      const after = parseMetadata(changed);
+      if (!this.#mayWrite(versionBytes(memory, after))) return;
+      await this.#write(memory, after);
+      this.#updated++;
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error;
+      if (filter !== undefined && error.code === "aborted") this.#wasOvertaken = true;
+      else if (!CODES_OF_ONE.includes(error.code)) throw error;
+      // Found by a filter, it may be gone by now, which is no failure.
+      else if (filter === undefined || error.code === "invalid_argument") this.#failed.push({ id, error });
+    }
+  }
+
+  /** Asks the key's rate for as many bytes. */
+  #mayWrite(bytes: number): boolean {
+    try {
+      this.request.onFreeWrite?.(bytes);
+      return true;
+    } catch (error) {
+      this.#refusal ??= error;
+      return false;
+    }
+  }
+
+  async #write(memory: Shown, after: string): Promise<void> {
+    const { ports, scope } = this;
+    const { filter, change, asked } = this.wanted;
+    // With a filter, only the version that was read: another may not match any more.
+    const target = { id: memory.id, etag: filter && etagOf(memory) };
+    // The version before is the one that was read, unless another has changed it meanwhile.
+    const metadata = (old: string) => (old === memory.metadata ? after : parseMetadata(change(parsed(old))));
+    const wanted = { metadata, asked };
+    await write(ports, {
+      request: { caller: this.request.caller },
+      scope,
+      creates: false,
+      itemsFor: (opId) => [updateItem(ports, { opId, scope, memory: target, wanted })],
+    });
+  }
 }

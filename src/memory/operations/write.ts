@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { errorOfItem, MemoryError } from "../../errors.js";
 import { eraseEntries } from "../erasure/erase.js";
 import {
@@ -259,7 +259,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       isWhole: ({ numbers }) => numbers.size === items.length,
     });
     const written = new Map<Item<A>, Changed>();
-    await mapSome(items, LOOKING_MAX, async (item) => {
+    await mapConcurrently(items, LOOKING_MAX, async (item) => {
       const { id } = item;
       const sequence = found?.numbers.get(id);
       const entry = found && sequence && (await entryAt(log, found.logId, sequence));
@@ -274,7 +274,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     if (written.size === 0) return;
     // All at once: a batch has hundreds.
     const living = await this.#findLiving([...written.values()].map(({ existing }) => existing));
-    await mapSome([...written], LOOKING_MAX, ([item, value]) =>
+    await mapConcurrently([...written], LOOKING_MAX, ([item, value]) =>
       this.#note(item, { status: "fulfilled", value }, { living }),
     );
   }
@@ -304,7 +304,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       look: async (logId) => {
         // No charge has proved that the key lives.
         await quota.verify(request.caller);
-        return mapSome(looking, LOOKING_MAX, (item) => this.#lookAt(item, logId));
+        return mapConcurrently(looking, LOOKING_MAX, (item) => this.#lookAt(item, logId));
       },
       isWhole: (outcomes) => outcomes.every((outcome) => outcome === undefined),
     });
@@ -393,7 +393,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       ...(signal && { signal }),
     } as const;
     return this.#timer.time("embed", () =>
-      mapSome(group, EMBEDDING_MAX, async ({ id, text }) => {
+      mapConcurrently(group, EMBEDDING_MAX, async ({ id, text }) => {
         if (text === undefined) return undefined;
         try {
           if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();

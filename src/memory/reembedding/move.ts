@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { unavailable } from "../../errors.js";
 import { endCopy } from "../erasure/erase.js";
 import { appendDirect } from "../log/append-direct.js";
@@ -155,19 +155,23 @@ async function copyEntries(
   const { id } = await modelVersions.find(modelVersionOf(to));
   const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
   let failure: Error | undefined;
-  const copies = await mapSome(news, atOnce, async ({ sequence, entry }): Promise<Appended | undefined> => {
-    if (failure !== undefined) return undefined;
-    if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
-    const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
-    try {
-      return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
-    } catch (error) {
-      failure ??= new Error(`memory ${entry.id} of the log ${from} could not be embedded by ${id}`, {
-        cause: error,
-      });
-      return undefined;
-    }
-  });
+  const copies = await mapConcurrently(
+    news,
+    atOnce,
+    async ({ sequence, entry }): Promise<Appended | undefined> => {
+      if (failure !== undefined) return undefined;
+      if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
+      const input = { text: entry.text, field: "text", owner: SERVICE, signal } as const;
+      try {
+        return { ...entry, ...(await modelVersions.embed(modelVersionOf(to), input)) };
+      } catch (error) {
+        failure ??= new Error(`memory ${entry.id} of the log ${from} could not be embedded by ${id}`, {
+          cause: error,
+        });
+        return undefined;
+      }
+    },
+  );
   const failed = copies.indexOf(undefined);
   // Keep the copies before the first text that failed. Otherwise a namespace would never move if some of these texts
   // failed in each attempt.

@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { unavailable } from "../../errors.js";
 import { type Condition, type Filter, testsOf } from "../ports/condition.js";
 import {
@@ -231,7 +231,7 @@ export class Search {
       if (field === "$id" && test.op === "in") for (const id of test.values) ids.add(id);
     }
     const { logId, options } = this.searchable;
-    const found = await mapSome([...ids], LOCATE_MANY, async (id) => {
+    const found = await mapConcurrently([...ids], LOCATE_MANY, async (id) => {
       return [id, await options.secondaryIndexes.locate({ logId, id: String(id) })] as const;
     });
     // Another process may just have stored one of them.

@@ -1,4 +1,4 @@
-import { mapSome } from "../../concurrency/map-some.js";
+import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { unavailable } from "../../errors.js";
 import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
 import type { Names, Scope } from "../ports/names.js";
@@ -123,7 +123,9 @@ export async function findMemories<W extends "all" | "text" | "head">(
   const before = new Map<string, number>();
   let rest = ids;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const located = await mapSome(rest, LOCATING_MAX, (id) => ports.secondaryIndexes.locate({ logId, id }));
+    const located = await mapConcurrently(rest, LOCATING_MAX, (id) =>
+      ports.secondaryIndexes.locate({ logId, id }),
+    );
     // Looked up again, because another version may have replaced it meanwhile.
     const unread = rest.flatMap((id, i): [string, number][] => {
       const sequence = located[i];

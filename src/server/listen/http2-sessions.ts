@@ -8,7 +8,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
-import { lookEvery } from "../../concurrency/every.js";
+import { callEvery } from "../../concurrency/every.js";
 import { Turns } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
@@ -74,7 +74,7 @@ export class Http2Sessions {
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Overhead();
   /** Ends what `close` leaves running for the last streams. */
-  readonly stop = lookEvery(OVERHEAD_LOOK_MS, () => {
+  readonly stop = callEvery(OVERHEAD_LOOK_MS, () => {
     for (const [session, open] of this.#sessions) this.#countOverhead(session, open);
   });
 
@@ -252,7 +252,7 @@ function isReceiving(stream: ServerHttp2Stream): boolean {
  */
 function endUnfinishedHeaders(session: Http2Session, open: OpenSession, limits: OnePortLimits): void {
   let seenBytes = 0;
-  const stop = lookEvery(limits.headersTimeoutMs, () => {
+  const stop = callEvery(limits.headersTimeoutMs, () => {
     if (session.destroyed) return;
     const { bytesRead } = session.socket;
     if (bytesRead === seenBytes) return;

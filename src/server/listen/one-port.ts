@@ -15,7 +15,7 @@ import {
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
-import { lookEvery } from "../../concurrency/every.js";
+import { callEvery } from "../../concurrency/every.js";
 import { Turns } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
@@ -133,7 +133,7 @@ export class OnePortServer extends Server {
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
     this.#sessions.close();
-    const drain = lookEvery(DRAIN_CHECK_MS, () => {
+    const drain = callEvery(DRAIN_CHECK_MS, () => {
       // Whatever a silent connection had sent before has been read by now.
       for (const socket of this.#silent) socket.destroy();
       // One that has begun a session since is asked like the others.

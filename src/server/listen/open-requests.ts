@@ -3,7 +3,7 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { TLSSocket } from "node:tls";
-import { lookEvery } from "../../concurrency/every.js";
+import { callEvery } from "../../concurrency/every.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 
 /** Time between two looks at the requests. */
@@ -136,7 +136,7 @@ export class OpenRequests {
   readonly #open = new Set<OpenRequest>();
   /** Responses under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #queues = new Map<Socket, Set<OpenRequest>>();
-  readonly close = lookEvery(CHECK_MS, () => this.#look());
+  readonly close = callEvery(CHECK_MS, () => this.#look());
 
   constructor(
     private readonly limits: Pick<OnePortLimits, "answerTimeoutMs" | "pipelinedMax" | "requestTimeoutMs">,

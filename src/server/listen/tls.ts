@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type { FastifyBaseLogger } from "fastify";
-import { every, lookEvery } from "../../concurrency/every.js";
+import { callEvery, every } from "../../concurrency/every.js";
 import { failedPrecondition } from "../../errors.js";
 import type { ConnectionCounts } from "./one-port-limits.js";
 import { OVERHEAD_LOOK_MS, Overhead } from "./overhead.js";
@@ -132,7 +132,7 @@ interface OpenTls {
 export class TlsRecords {
   readonly #open = new Map<Socket, OpenTls>();
   readonly #overhead = new Overhead();
-  readonly close = lookEvery(OVERHEAD_LOOK_MS, () => this.#look());
+  readonly close = callEvery(OVERHEAD_LOOK_MS, () => this.#look());
 
   constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../concurrency/clock.js";
-import { mapSome } from "../../../concurrency/map-some.js";
+import { mapConcurrently } from "../../../concurrency/map-concurrently.js";
 import type { Log } from "../../ports/log.js";
 import { type Names, scopeId } from "../../ports/names.js";
 import { withChanges } from "../../ports/ports.js";
@@ -77,7 +77,7 @@ export class News {
     this.#isPolling = true;
     while (this.#waiting.size > 0) {
       await this.clock.sleep(Math.max(POLL_MS, this.#waiting.size * POLL_EACH_MS));
-      await mapSome([...this.#waiting.values()], POLLING_MAX, poll);
+      await mapConcurrently([...this.#waiting.values()], POLLING_MAX, poll);
     }
     this.#isPolling = false;
   }

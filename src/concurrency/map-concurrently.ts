@@ -1,5 +1,5 @@
 /** Runs work on each item, on at most this number at a time; returns the results in order. */
-export async function mapSome<T, R>(
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<R>,
