@@ -188,6 +188,21 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     await page.context().close();
   });
 
+  it("leaves the focus on the content when a memory that had it is deleted", async () => {
+    const { page } = await openVisitor(browser, server.url);
+    const caller = await signUp(server.url);
+    await caller.store({ text: "to be deleted", namespace: "focus" });
+    await signInWith(page, server.url, caller.key);
+    await visit(page, server.url, "memories/focus");
+    await page.locator(".row").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete memory" }).press("Enter");
+    await page.locator(".row").waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("main");
+    await page.context().close();
+  });
+
   it("keeps the theme that was chosen", async () => {
     const { page } = await openVisitor(browser, server.url, { colorScheme: "light" });
     await visit(page, server.url, "");

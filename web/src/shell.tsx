@@ -30,6 +30,7 @@ const DOCS = "docs/";
 /** Header and navigation around every page. */
 export function Shell({ children }: { children: ReactNode }) {
   const signedIn = useSession().signedIn === true;
+  useEffect(keepFocus, []);
   return (
     <div className="shell" data-signed-in={signedIn}>
       <button type="button" className="skip" onClick={skipToMain}>
@@ -170,7 +171,29 @@ export function SignOutButton() {
   );
 }
 
+/**
+ * Focuses the content when what had the focus leaves the page, as a deleted row and its dialog do: the next Tab would begin
+ * at the top. Returns a function that ends it.
+ */
+function keepFocus(): () => void {
+  let focused: EventTarget | null = null;
+  const note = ({ target }: FocusEvent) => {
+    focused = target;
+  };
+  const observer = new MutationObserver(() => {
+    if (!(focused instanceof Element) || focused.isConnected) return;
+    focused = null;
+    if (document.activeElement === document.body) skipToMain();
+  });
+  document.addEventListener("focusin", note);
+  observer.observe(document.body, { childList: true, subtree: true });
+  return () => {
+    document.removeEventListener("focusin", note);
+    observer.disconnect();
+  };
+}
+
 /** Skips to the content. It is a button, because the part of the address after # names the page. */
 function skipToMain(): void {
-  document.getElementById("main")?.focus();
+  document.getElementById("main")?.focus({ preventScroll: true });
 }
