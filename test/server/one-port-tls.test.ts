@@ -130,17 +130,17 @@ describe("a connection whose records say next to nothing", () => {
     stranger.wire.bytesRead += 200_000;
     other.wire.bytesRead += 200_000;
     vi.advanceTimersByTime(250);
-    expect(records.admits("stranger")).toBe(true);
+    expect(records.accepts("stranger")).toBe(true);
     stranger.wire.bytesRead += 200_000;
     vi.advanceTimersByTime(250);
     expect(stranger.destroy).toHaveBeenCalled();
     expect(cutOff.request).toBe(1);
     for (const { destroy } of [large, other]) expect(destroy).not.toHaveBeenCalled();
-    expect(records.admits("other")).toBe(true);
+    expect(records.accepts("other")).toBe(true);
     vi.advanceTimersByTime(9_000);
-    expect(records.admits("stranger")).toBe(false);
+    expect(records.accepts("stranger")).toBe(false);
     vi.advanceTimersByTime(1_500);
-    expect(records.admits("stranger")).toBe(true);
+    expect(records.accepts("stranger")).toBe(true);
   });
 
   it("is not one of an office whose large records come slowly, and are told when they are there as a whole", () => {
@@ -153,14 +153,14 @@ describe("a connection whose records say next to nothing", () => {
       for (const { wire } of uploads) wire.bytesRead += 22;
       vi.advanceTimersByTime(250);
     }
-    expect(records.admits("office")).toBe(true);
+    expect(records.accepts("office")).toBe(true);
     for (const { destroy } of uploads) expect(destroy).not.toHaveBeenCalled();
   });
 
   it("is followed by none that is not counted as refused", async () => {
     const port = await serve({ tls: tls() });
-    const admits = vi.spyOn(TlsRecords.prototype, "admits").mockReturnValue(false);
-    onTestFinished(() => admits.mockRestore());
+    const accepts = vi.spyOn(TlsRecords.prototype, "accepts").mockReturnValue(false);
+    onTestFinished(() => accepts.mockRestore());
     const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
     socket.write(await hello());
     await untilEnd(socket);

@@ -85,8 +85,8 @@ export class Http2Sessions {
   ) {}
 
   /** True if the owner of a connection may begin a session on it. */
-  admits(owner: string): boolean {
-    return this.#resets.waitMs(owner) <= 0 && this.#overhead.admits(owner);
+  accepts(owner: string): boolean {
+    return this.#resets.waitMs(owner) <= 0 && this.#overhead.accepts(owner);
   }
 
   accept(session: Http2Session, owner: string): void {
@@ -201,7 +201,7 @@ export class Http2Sessions {
       this.#turns.ask(owner, session.socket.bytesRead - readBytes, () => {
         if (session.destroyed || isEnding(session)) return;
         // Meanwhile, other sessions of its address may have sent too much.
-        if (!this.admits(owner)) return endSession(session);
+        if (!this.accepts(owner)) return endSession(session);
         this.#read.add(session);
         handleOf(session)?.readStart();
       });

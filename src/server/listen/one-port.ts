@@ -204,7 +204,7 @@ export class OnePortServer extends Server {
     const owner = this.#proxies.ownerOf(socket);
     this.#readHead(socket, tells, async (head) => {
       if (readHello(head) === "wrong") socket.destroy();
-      else if (!this.#records.admits(owner)) {
+      else if (!this.#records.accepts(owner)) {
         this.counts.refused.address += 1;
         socket.destroy();
       } else await handshakes.wait(owner);
@@ -273,7 +273,7 @@ export class OnePortServer extends Server {
 
   #openSession(socket: Socket): void {
     if (socket.destroyed) return;
-    if (!this.#sessions.admits(this.#proxies.ownerOf(socket))) {
+    if (!this.#sessions.accepts(this.#proxies.ownerOf(socket))) {
       this.counts.refused.address += 1;
       cutSocket(socket);
       return;

@@ -17,7 +17,7 @@ export class Overhead {
   readonly #bytes = new Buckets(OVERHEAD_RATE);
 
   /** True if a connection of the owner may begin. */
-  admits(owner: string): boolean {
+  accepts(owner: string): boolean {
     return this.#bytes.waitMs(owner) <= 0;
   }
 

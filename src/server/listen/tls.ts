@@ -137,8 +137,8 @@ export class TlsRecords {
   constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
 
   /** True if the owner of a connection may begin one. */
-  admits(owner: string): boolean {
-    return this.#overhead.admits(owner);
+  accepts(owner: string): boolean {
+    return this.#overhead.accepts(owner);
   }
 
   /** Watches a connection from the end of its handshake on. */
