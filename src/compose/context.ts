@@ -40,7 +40,7 @@ export function warn({ logger, telemetry }: Pick<Context, "logger" | "telemetry"
   };
 }
 
-/** Answers an operator's requests, and logs each, and causes of failures that the answer leaves out. */
+/** Wraps what answers the operator: logs each request, and the cause of a failure, which the answer does not show. */
 export function audited(logger: FastifyBaseLogger, answer: Answering): Answering {
   return async (request) => {
     const { operation } = request;

@@ -88,7 +88,8 @@ export function idTextOf(id: unknown): string | undefined {
 
 /** Makes an id of what the file knows, for what has none of its own. */
 export function madeId(parts: readonly unknown[]): string {
-  // What is too deep is refused as metadata: it must not end the import of all others.
+  // JSON that is nested too deep cannot be written. That memory is refused later, for its metadata, and the others are
+  // imported.
   const json = jsonOf(parts) ?? JSON.stringify(parts.filter((part) => typeof part === "string"));
   return createHash("sha256").update(json).digest("hex").slice(0, 32);
 }
@@ -195,7 +196,7 @@ function timeOfText(text: string, timeOfDay = "00:00"): string | undefined {
 }
 
 /** Writes a time as RFC 3339 of UTC; undefined if that has no form for it. */
-export function inUtc(time: Date): string | undefined {
+function inUtc(time: Date): string | undefined {
   if (Number.isNaN(time.getTime())) return undefined;
   const year = time.getUTCFullYear();
   return year >= 1 && year <= 9999 ? time.toISOString() : undefined;

@@ -350,7 +350,7 @@ function noWork(thread: EmbeddingThread): Work {
   return { thread, chunks: [], begunMs: 0 };
 }
 
-/** Tells the caller of a worker's first chunk, if it has one, that it is being read. */
+/** Notes that the model reads the first of a thread's chunks from now on, and calls that text's `onBegin`. */
 function beginFirst(work: Work): void {
   work.begunMs = performance.now();
   work.chunks[0]?.task.input.onBegin?.(work.thread);

@@ -154,8 +154,8 @@ class WorkInLogs {
 }
 
 /**
- * Returns what erases that which was replaced or deleted and whose erasure was interrupted, some at a time: what cannot be
- * erased must not keep what is listed behind it from its turn.
+ * Makes work that finishes erasures of replaced and deleted memories, some in each run. The next run goes on behind the
+ * last of them, so that memories that cannot be erased do not keep others from their turn.
  */
 export function erasingForgotten(ports: ErasurePorts): () => Promise<number> {
   let after: VersionAt | undefined;
@@ -166,7 +166,7 @@ export function erasingForgotten(ports: ErasurePorts): () => Promise<number> {
   };
 }
 
-/** Erases the same in one log, or in all, up to a number of memories; returns how many that were. */
+/** Finishes up to `limit` erasures of replaced and deleted memories, of one log or of all; returns their number. */
 export async function eraseForgotten(
   ports: ErasurePorts,
   { logId, limit = ERASED_MAX }: { logId?: string; limit?: number } = {},
@@ -176,13 +176,16 @@ export async function eraseForgotten(
 
 async function eraseLeft(ports: ErasurePorts, left: readonly VersionAt[]): Promise<number> {
   const logs = new WorkInLogs(ports.stopping);
-  const all = new Map<string, number[]>();
-  for (const { logId } of left) all.set(logId, []);
-  for (const { logId, sequence } of left) all.get(logId)?.push(sequence);
-  // Many at a time: each overwriting in files that are not open reads them.
-  for (const [logId, numbers] of all) {
-    for (let at = 0; at < numbers.length; at += ERASE_MANY) {
-      const sequences = numbers.slice(at, at + ERASE_MANY);
+  const byLog = new Map<string, number[]>();
+  for (const { logId, sequence } of left) {
+    const sequences = byLog.get(logId) ?? [];
+    sequences.push(sequence);
+    byLog.set(logId, sequences);
+  }
+  // Many at a time: to overwrite memories in files that are not open, these are read.
+  for (const [logId, all] of byLog) {
+    for (let at = 0; at < all.length; at += ERASE_MANY) {
+      const sequences = all.slice(at, at + ERASE_MANY);
       await logs.run(logId, () => eraseEntries(ports, { logIds: [logId], sequences }));
     }
   }
@@ -195,7 +198,8 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
   const logs = new WorkInLogs(ports.stopping);
-  // What has a tombstone is erased by that: another one in each sweep that fails would lengthen its log.
+  // A memory that has a tombstone is left to `erasingForgotten`. Otherwise each sweep in which its erasure fails would
+  // append another tombstone.
   const left = await secondaryIndexes.unerased({ limit: ERASED_MAX });
   const buried = new Set(left.map(({ logId, sequence }) => `${logId} ${sequence}`));
   let erased = 0;

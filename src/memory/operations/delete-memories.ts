@@ -52,7 +52,8 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const matching = await selectIn(ports, scope, selecting);
   if (matching === undefined) return { deleted, more: false };
   const { logId, selection } = matching;
-  // What an earlier call that broke off has begun: the filter does not find it any more.
+  // An earlier call may have been interrupted between a memory's tombstone and its erasure. The filter does not find that
+  // memory any more, so its erasure is finished here.
   await eraseForgotten(ports, { logId, limit: DELETED_MAX });
   const targets = [...selection.sequences.subarray(0, DELETED_MAX)];
   const missed = new Set<number>();

@@ -160,7 +160,7 @@ interface Query {
   readonly embedding: Promise<Embedding>;
 }
 
-/** What the searches of all namespaces of a recall have in common. */
+/** The part of a recall that is the same for each of its namespaces. */
 interface RecallContext {
   readonly asked: Asked;
   readonly timer: StepTimer<CallStep>;
