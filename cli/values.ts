@@ -87,18 +87,24 @@ export async function textGiven(given: readonly string[], file: string | undefin
 export function metadataGiven(given: readonly string[]): Metadata | undefined {
   if (given.length === 0) return undefined;
   const [first = ""] = given;
-  if (given.length === 1 && first.trimStart().startsWith("{")) {
+  if (given.length === 1 && isJsonObject(first)) {
     return jsonGiven("--metadata", first) as Metadata;
   }
   const metadata: Record<string, Json> = Object.create(null);
   for (const pair of given) {
     const at = pair.indexOf("=");
-    if (at < 1) throw new UsageError(`--metadata ${pair}: give key=value, or one JSON object`);
+    // Without this check, the object's text up to a "=" in one of its values would become a key.
+    if (at < 1 || isJsonObject(pair)) throw new UsageError(`--metadata ${pair}: give key=value, or one JSON object`);
     const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
     if (key in metadata) throw new UsageError(`--metadata has the key ${key} twice`);
     metadata[key] = isJson(value) ? jsonGiven(`--metadata ${key}`, value) : value;
   }
   return metadata;
+}
+
+/** True for what is to be a JSON object, valid or not. */
+function isJsonObject(value: string): boolean {
+  return value.trimStart().startsWith("{");
 }
 
 function isJson(value: string): boolean {

@@ -19,6 +19,12 @@ it("JSON on the command line has no key twice, as in the API", () => {
   });
 });
 
+it("a JSON object of metadata stands alone, also with = in one of its values", () => {
+  const both = ['{"url":"https://example.org/?a=b"}', "n=1"];
+  expect(() => metadataGiven(both)).toThrow("give key=value, or one JSON object");
+  expect({ ...metadataGiven(both.slice(0, 1)) }).toEqual({ url: "https://example.org/?a=b" });
+});
+
 it("a text of the line that Node could not decode is refused, as a file's is", async () => {
   // What Node makes of the bytes of "Café" in Latin-1.
   await expect(textGiven(["one", "Caf\ufffd"], undefined)).rejects.toThrow("is not UTF-8");
