@@ -1,15 +1,23 @@
 import { text as readAll } from "node:stream/consumers";
 import * as client from "../clients/typescript/src/index.js";
-import { whole } from "../src/admin/show.js";
+import { printable } from "../src/admin/show.js";
 import { count as grouped } from "../src/errors.js";
 import { UsageError } from "./failure.js";
-import { print, seconds, short, tableOf } from "./output.js";
-import { type Common, checkWritable, connect, HEADERS, loginOf, profilePath, writeLogin } from "./profile.js";
+import { print, short, tableOf, toTheSecond } from "./output.js";
+import {
+  type CommonOptions,
+  checkWritable,
+  connect,
+  HEADERS,
+  loginOf,
+  profilePath,
+  writeLogin,
+} from "./profile.js";
 
 /** Number of calls by which GetAccount says that a plan has no limit. */
 const UNLIMITED = 2_147_483_647;
 
-export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
+export async function signUp({ email, ...given }: CommonOptions & { email?: string }): Promise<void> {
   const login = loginOf(given);
   const path = profilePath();
   if (login.api_key !== undefined) {
@@ -26,7 +34,7 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
 }
 
 /** Keeps a key that there is already. It is read from the standard input: others can see a command's line. */
-export async function logIn(given: Common): Promise<void> {
+export async function logIn(given: CommonOptions): Promise<void> {
   const login = loginOf(given);
   const { url } = login;
   if (process.stdin.isTTY) console.error("Paste the key, then press Enter and Ctrl-D:");
@@ -39,7 +47,7 @@ export async function logIn(given: Common): Promise<void> {
   print(given, { accountId, url }, () => [`Account ${accountId} of ${url}. Its key is in ${profilePath()}.`]);
 }
 
-export async function logOut(given: Common): Promise<void> {
+export async function logOut(given: CommonOptions): Promise<void> {
   const { api_key: key, ...login } = loginOf(given);
   const { url } = login;
   if (key === undefined) throw new UsageError(`${profilePath()} has no key for ${url}`);
@@ -47,30 +55,30 @@ export async function logOut(given: Common): Promise<void> {
   print(given, { url }, () => [`the key for ${url} is forgotten here; it still works until it is revoked`]);
 }
 
-export async function whoAmI(given: Common): Promise<void> {
+export async function whoAmI(given: CommonOptions): Promise<void> {
   const answer = await connect(given).account.get();
   const { url } = loginOf(given);
   print(given, { url, ...answer }, () => [`account ${answer.accountId} of ${url}`]);
 }
 
-export async function account(given: Common): Promise<void> {
+export async function account(given: CommonOptions): Promise<void> {
   const answer = await connect(given).account.get();
   const { accountId, email, plan, callsUsed, callsLimit, createdAt } = answer;
   print(given, answer, () => [
     `account  ${accountId}`,
-    ...(email ? [`email    ${whole(email)}`] : []),
-    `plan     ${whole(plan)}`,
+    ...(email ? [`email    ${printable(email)}`] : []),
+    `plan     ${printable(plan)}`,
     `calls    ${grouped(callsUsed)} of ${callsLimit === UNLIMITED ? "any number" : grouped(callsLimit)}`,
     `since    ${createdAt}`,
   ]);
 }
 
-export async function closeAccount(accountId: string, given: Common): Promise<void> {
+export async function closeAccount(accountId: string, given: CommonOptions): Promise<void> {
   const answer = await connect(given).account.close({ accountId });
   print(given, answer, () => [`account ${accountId} is closed, and all that it held is erased`]);
 }
 
-export async function usage({ days, ...given }: Common & { days?: number }): Promise<void> {
+export async function usage({ days, ...given }: CommonOptions & { days?: number }): Promise<void> {
   const answer = await connect(given).account.usage({ days });
   print(given, answer, () =>
     tableOf(
@@ -84,7 +92,7 @@ export async function usage({ days, ...given }: Common & { days?: number }): Pro
   );
 }
 
-export async function listKeys(given: Common): Promise<void> {
+export async function listKeys(given: CommonOptions): Promise<void> {
   const answer = await connect(given).account.listKeys();
   print(given, answer, () =>
     tableOf(
@@ -93,14 +101,14 @@ export async function listKeys(given: Common): Promise<void> {
         name: ({ name }) => short(name),
         prefix: ({ prefix }) => short(prefix),
         namespace: ({ namespace }) => short(namespace),
-        created: ({ createdAt }) => seconds(createdAt),
+        created: ({ createdAt }) => toTheSecond(createdAt),
       },
       answer.keys,
     ),
   );
 }
 
-interface CreatingKey extends Common {
+interface CreatingKey extends CommonOptions {
   readonly name?: string;
   readonly readOnly?: boolean;
   readonly namespace?: string;
@@ -115,7 +123,7 @@ export async function createKey({ name, readOnly, namespace, ...given }: Creatin
 
 export async function revokeKey(
   id: string,
-  { force, ...given }: Common & { force?: boolean },
+  { force, ...given }: CommonOptions & { force?: boolean },
 ): Promise<void> {
   const answer = await connect(given).account.revokeKey({ id, force });
   print(given, answer, () => [`${id} revoked`]);

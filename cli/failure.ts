@@ -1,5 +1,5 @@
 import { RecalldError } from "../clients/typescript/src/index.js";
-import { whole } from "../src/admin/show.js";
+import { printable } from "../src/admin/show.js";
 import { MemoryError, messageOf } from "../src/errors.js";
 
 /** Exit codes: a script can tell apart what it can do something about. */
@@ -91,7 +91,7 @@ export function failureOf(error: unknown): { exitCode: number; line: string } {
 
 /** A line that says what failed. Control characters go: the text of a server or a file must not control a terminal. */
 export function failureLine(text: string): string {
-  return whole(`recalld: ${text}`.replace(/\s*\n\s*/g, " "));
+  return printable(`recalld: ${text}`.replace(/\s*\n\s*/g, " "));
 }
 
 function described(error: unknown): [exitCode: number, text: string] {

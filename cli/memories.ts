@@ -9,21 +9,21 @@ import type {
   StoreRequest,
   UpdateFailure,
 } from "../clients/typescript/src/index.js";
-import { whole } from "../src/admin/show.js";
+import { printable } from "../src/admin/show.js";
 import { count as grouped } from "../src/errors.js";
 import { IDS_MAX } from "../src/memory/requests/id.js";
 import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { UsageError } from "./failure.js";
-import { print, seconds, short, tableOf } from "./output.js";
-import { type Common, connect, type In } from "./profile.js";
+import { print, short, tableOf, toTheSecond } from "./output.js";
+import { type CommonOptions, connect, type NamespaceOptions } from "./profile.js";
 import { metadataGiven, textGiven } from "./values.js";
 
 /** The part of a command's options that its request has by the same names. */
-function requestOf<Given extends In>({ url, profile, json, ...request }: Given) {
+function requestOf<Given extends NamespaceOptions>({ url, profile, json, ...request }: Given) {
   return request;
 }
 
-interface Storing extends In, Pick<StoreRequest, StoreOption> {
+interface Storing extends NamespaceOptions, Pick<StoreRequest, StoreOption> {
   readonly file?: string;
   readonly metadata: string[];
   readonly supersedes: string[];
@@ -65,7 +65,7 @@ function redactedIn({ redacted }: { readonly redacted?: Redacted }): string[] {
   return [`redacted: ${named}${more}`];
 }
 
-interface Updating extends In {
+interface Updating extends NamespaceOptions {
   readonly file?: string;
   readonly metadata: string[];
   readonly replaceMetadata?: boolean;
@@ -108,7 +108,7 @@ function pathsOf(metadata: Metadata): string[] {
   return keys.map((key) => `metadata.${key}`);
 }
 
-interface Recalling extends In, Pick<RecallRequest, RecallOption> {
+interface Recalling extends NamespaceOptions, Pick<RecallRequest, RecallOption> {
   readonly halfLife?: string;
   readonly recencyWeight?: number;
   readonly or?: readonly string[];
@@ -165,7 +165,7 @@ function beside({ id, text }: Memory) {
   return { id, text, score: undefined, words: undefined };
 }
 
-interface Listing extends In {
+interface Listing extends NamespaceOptions {
   readonly limit: number;
   readonly filter?: Metadata;
   readonly order?: Order;
@@ -185,8 +185,8 @@ export async function list(given: Listing): Promise<void> {
       {
         id: ({ id }) => id,
         ...(order?.startsWith("EVENT")
-          ? { happened: ({ createdAt, eventTime }: Memory) => seconds(eventTime ?? createdAt) }
-          : { stored: ({ createdAt }: Memory) => seconds(createdAt) }),
+          ? { happened: ({ createdAt, eventTime }: Memory) => toTheSecond(eventTime ?? createdAt) }
+          : { stored: ({ createdAt }: Memory) => toTheSecond(createdAt) }),
         text: ({ text }) => short(text),
       },
       memories,
@@ -194,24 +194,24 @@ export async function list(given: Listing): Promise<void> {
   );
 }
 
-export async function get(id: string, given: In): Promise<void> {
+export async function get(id: string, given: NamespaceOptions): Promise<void> {
   const { namespace } = given;
   const { memory } = await connect(given).get({ namespace, id });
   print(given, memory, () => [
-    whole(memory.text),
-    whole(JSON.stringify(memory.metadata)),
+    printable(memory.text),
+    printable(JSON.stringify(memory.metadata)),
     `${memory.id}, stored ${memory.createdAt}, ${memory.tokens} tokens`,
     ...(memory.eventTime === undefined ? [] : [`happened ${memory.eventTime}`]),
   ]);
 }
 
-export async function count(given: In & { filter?: Metadata }): Promise<void> {
+export async function count(given: NamespaceOptions & { filter?: Metadata }): Promise<void> {
   const { namespace, filter } = given;
   const answer = await connect(given).count({ namespace, filter });
   print(given, answer, () => [`${grouped(answer.memories)} memories in ${namespace}`]);
 }
 
-interface Forgetting extends In {
+interface Forgetting extends NamespaceOptions {
   readonly filter?: Metadata;
   readonly all?: boolean;
 }
@@ -240,7 +240,7 @@ export async function forget(ids: readonly string[], given: Forgetting): Promise
   print(given, { deleted, ...(filter === undefined && { missing }) }, () => [`${deleted} erased${rest}`]);
 }
 
-interface UpdatingMany extends In {
+interface UpdatingMany extends NamespaceOptions {
   readonly filter?: Metadata;
   readonly metadata: string[];
   readonly remove: string[];
@@ -272,7 +272,7 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
   }
   print(given, { updated, failed }, () => [
     `${grouped(updated)} updated`,
-    ...failed.map(({ id, error }) => whole(`${id} stays as it was: ${error?.message ?? ""}`)),
+    ...failed.map(({ id, error }) => printable(`${id} stays as it was: ${error?.message ?? ""}`)),
   ]);
   if (failed.length > 0) process.exitCode = 1;
 }
@@ -286,7 +286,7 @@ function targetsOf(ids: readonly string[], filter: Metadata | undefined) {
   }));
 }
 
-interface Dropping extends Common {
+interface Dropping extends CommonOptions {
   readonly force?: boolean;
   readonly prefix?: string;
   readonly dryRun?: boolean;
@@ -307,7 +307,7 @@ export async function dropNamespaces(
     const held = `${grouped(memories)} memories`;
     const some = matched > namespaces.length ? `the first ${namespaces.length}` : "these";
     return print(given, { namespaces, memories, matched }, () => [
-      `${grouped(matched)} namespaces begin with ${whole(prefix ?? "")}; ${some} hold ${held}:`,
+      `${grouped(matched)} namespaces begin with ${printable(prefix ?? "")}; ${some} hold ${held}:`,
       ...namespaces.map(short),
     ]);
   }
@@ -328,13 +328,13 @@ export async function dropNamespaces(
 
 async function dropNamespace(
   namespace: string,
-  { force, ...given }: Common & { force?: boolean },
+  { force, ...given }: CommonOptions & { force?: boolean },
 ): Promise<void> {
   const { deleted } = await connect(given).deleteNamespace({ namespace, force });
   print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${grouped(deleted)} memories`]);
 }
 
-export async function namespaces(given: Common): Promise<void> {
+export async function namespaces(given: CommonOptions): Promise<void> {
   const all: Namespace[] = [];
   for await (const each of connect(given).namespaces({ pageSize: PAGE_SIZE_MAX })) all.push(each);
   print(given, { namespaces: all }, () =>

@@ -20,17 +20,17 @@ export function print({ json }: Output, answer: object, lines: () => readonly st
 /** Takes back what the client made of an answer's JSON: other names, and numbers of what JSON has as strings. */
 export function asGiven(answer: object): unknown {
   const { requestId, replayed, ...given } = answer as Record<string, unknown>;
-  return wired(given);
+  return toWire(given);
 }
 
-function wired(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(wired);
+function toWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWire);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([field, inner]) => {
       if (typeof inner === "number" && LONG_FIELDS.includes(field)) return [field, String(inner)];
       // Keys of metadata are the caller's own.
-      return [snakeCase(field), field === "metadata" ? inner : wired(inner)];
+      return [snakeCase(field), field === "metadata" ? inner : toWire(inner)];
     }),
   );
 }
@@ -45,7 +45,7 @@ export function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[]): strin
 }
 
 /** Formats a time for people: to the second. */
-export function seconds(time: string): string {
+export function toTheSecond(time: string): string {
   return time.slice(0, 19);
 }
 

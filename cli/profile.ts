@@ -133,9 +133,11 @@ function loginIn(value: unknown): Login {
   throw new Error("a login in it has no url, or a name or key that is no text");
 }
 
-export interface Common extends Output, Named {}
+/** Options that every command has. */
+export interface CommonOptions extends Output, Named {}
 
-export interface In extends Common {
+/** Options of the commands that are about one namespace. */
+export interface NamespaceOptions extends CommonOptions {
   readonly namespace: string;
 }
 

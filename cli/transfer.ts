@@ -8,14 +8,14 @@ import { EXIT, failureLine, UsageError } from "./failure.js";
 import { importFile, lineOf } from "./import/import-memories.js";
 import { ACCOUNT_FORMAT, ACCOUNT_VERSION } from "./import/readers/recalld.js";
 import { print, short } from "./output.js";
-import { connect, type In } from "./profile.js";
+import { connect, type NamespaceOptions } from "./profile.js";
 import { openTarget, writeLines } from "./write-file.js";
 
 const PROGRESS = { redrawMs: 100, lineEveryMs: 5_000 };
 /** Further attempts of each of many calls: a server may be started anew meanwhile. */
 const RETRIES = 10;
 
-interface Exporting extends In {
+interface Exporting extends NamespaceOptions {
   readonly file?: string;
   readonly vectors?: boolean;
   readonly all?: boolean;
@@ -96,7 +96,7 @@ export async function importFrom(
     dryRun = false,
     onSecret,
     ...given
-  }: In & { from?: string; dryRun?: boolean; onSecret?: OnSecret },
+  }: NamespaceOptions & { from?: string; dryRun?: boolean; onSecret?: OnSecret },
   command: Command,
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);

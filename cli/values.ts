@@ -94,7 +94,8 @@ export function metadataGiven(given: readonly string[]): Metadata | undefined {
   for (const pair of given) {
     const at = pair.indexOf("=");
     // Without this check, the object's text up to a "=" in one of its values would become a key.
-    if (at < 1 || isJsonObject(pair)) throw new UsageError(`--metadata ${pair}: give key=value, or one JSON object`);
+    if (at < 1 || isJsonObject(pair))
+      throw new UsageError(`--metadata ${pair}: give key=value, or one JSON object`);
     const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
     if (key in metadata) throw new UsageError(`--metadata has the key ${key} twice`);
     metadata[key] = isJson(value) ? jsonGiven(`--metadata ${key}`, value) : value;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { WatchEvent } from "../clients/typescript/src/index.js";
 import { failureLine, UsageError } from "./failure.js";
 import { asGiven, short } from "./output.js";
-import { connect, HEADERS, type In, serverOf } from "./profile.js";
+import { connect, HEADERS, type NamespaceOptions, serverOf } from "./profile.js";
 import { deliver, PATIENCE, type Receiver, receiverGiven } from "./web-hook.js";
 import { writeWhole } from "./write-file.js";
 
@@ -46,7 +46,7 @@ function nameOf({ server, namespace, post }: Watched): string {
   return JSON.stringify([server, namespace, post]);
 }
 
-interface Watching extends In {
+interface Watching extends NamespaceOptions {
   readonly from?: string;
   readonly post?: string;
   readonly secret?: string;
@@ -92,13 +92,13 @@ async function postChanges(given: Watching, receiver: Receiver): Promise<void> {
   }
 }
 
-function changesOf(given: In, position: string | undefined): AsyncIterable<WatchEvent> {
+function changesOf(given: NamespaceOptions, position: string | undefined): AsyncIterable<WatchEvent> {
   const { namespace } = given;
   return connect(given).watch({ namespace, position }, { giveUpAfterMs: Number.POSITIVE_INFINITY });
 }
 
 /** One line for each change, so that programs can read them one by one. */
-function show({ json }: In, change: WatchEvent): void {
+function show({ json }: NamespaceOptions, change: WatchEvent): void {
   const { event, id = "", text } = labelled(change);
   console.log(
     json ? JSON.stringify(asWritten(change)) : [event.padEnd(7), id, short(text)].join("  ").trimEnd(),

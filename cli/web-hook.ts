@@ -4,7 +4,7 @@ import { retryAfterMs } from "../clients/typescript/src/refusal.js";
 import { UsageError } from "./failure.js";
 
 /** Characters that a secret has at least: fewer can be guessed from one signed request. */
-export const SECRET_CHARACTERS_MIN = 16;
+const SECRET_CHARACTERS_MIN = 16;
 
 export interface Receiver {
   readonly url: string;
@@ -51,7 +51,7 @@ export function receiverGiven(url: string, secret: string | undefined): Receiver
 }
 
 /** `t=SECONDS,v1=HEX`: HMAC-SHA256, by the secret, of the time in seconds since 1970, a dot and the body. */
-export function signatureOf(body: string, { secret, atMs }: { secret: string; atMs: number }): string {
+function signatureOf(body: string, { secret, atMs }: { secret: string; atMs: number }): string {
   const seconds = Math.floor(atMs / 1000);
   const signed = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
   return `t=${seconds},v1=${signed}`;
@@ -86,7 +86,7 @@ export async function deliver(
   }
 }
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly onRetry: (reason: string, pauseMs: number) => void;
   readonly patience?: Patience;

@@ -2,7 +2,7 @@
 import { endWithReader } from "./admin/command-line.js";
 import { adminCommands, EXIT, exitCodeOf } from "./admin/commands.js";
 import type { Given } from "./admin/operations.js";
-import { show, whole } from "./admin/show.js";
+import { printable, show } from "./admin/show.js";
 import { openAdminClient } from "./compose/admin-client.js";
 import { modelOf } from "./compose/models.js";
 import { openIndexFiles, openStorage } from "./compose/storage.js";
@@ -178,7 +178,7 @@ function refuse(message: string): never {
 }
 
 function fail(code: number, lines: readonly unknown[]): never {
-  for (const line of lines) console.error(whole(line));
+  for (const line of lines) console.error(printable(line));
   process.exit(code);
 }
 

@@ -25,7 +25,7 @@ when left out, recalld below the user's data), and all sessions that name none s
 const OWNER_TIMEOUT_MS = 10_000;
 /** Time in which the server of a folder must be found or started: a model may have to be loaded. */
 const FIND_TIMEOUT_MS = 60_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 // The standard output belongs to the protocol: what a library prints would break it.
 globalThis.console = new Console(process.stderr, process.stderr);
@@ -92,7 +92,7 @@ async function findShared(dataDir: string): Promise<Server> {
       if (!mayPass && !isUnavailable(error)) throw error;
     }
     if (performance.now() > endMs) throw new MemoryError("unavailable", "no server could be started");
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -40,7 +40,7 @@ interface Answer {
 
 /** A server's `/mcp`, called for an agent that speaks through this process. */
 export class Remote {
-  #place: Promise<Server> | undefined;
+  #server: Promise<Server> | undefined;
 
   constructor(private readonly options: RemoteOptions) {}
 
@@ -76,15 +76,15 @@ export class Remote {
 
   /** Posts once to the server that was found, and forgets it if that fails. */
   async #post(posting: Posting, call: CallOptions): Promise<Posted> {
-    this.#place ??= this.options.find();
-    const found = this.#place;
+    this.#server ??= this.options.find();
+    const found = this.#server;
     try {
       const { url, key } = await found;
       const at = { baseUrl: url };
       const settings = key === undefined ? settleWithoutKey(at, call) : settle({ ...at, apiKey: key }, call);
       return await post(posting, settings);
     } catch (error) {
-      if (this.#place === found) this.#place = undefined;
+      if (this.#server === found) this.#server = undefined;
       if (error instanceof RecalldError) throw error;
       const message = `the server cannot be reached: ${(error as Error).message}`;
       // A database of another format, for example, stays one.

@@ -32,7 +32,7 @@ function cell(value: unknown): string {
   return String(value).replace(/\p{C}/gu, "\u{fffd}");
 }
 
-/** Shows a text whole, without the characters that could change a terminal or turn its lines around. */
-export function whole(value: unknown): string {
+/** A text without the characters that could change a terminal or turn its lines around; it is not shortened. */
+export function printable(value: unknown): string {
   return String(value ?? "").replace(/(?![\n\t])[\p{Cc}\p{Bidi_C}]/gu, "�");
 }
