@@ -6,7 +6,7 @@ import { inspect, promisify } from "node:util";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectWhole } from "../../src/memory/ports/names.js";
-import { lookInto } from "../../src/storage/local/backup/manifest.js";
+import { readContents } from "../../src/storage/local/backup/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";
 
@@ -120,7 +120,7 @@ it("copies that LMDB makes of the local database are taken for whole, before and
     await mkdir(copyDir);
     await backUp?.(join(copyDir, "recalld.mdb"));
     await close();
-    await lookInto(join(copyDir, "recalld.mdb"));
+    await readContents(join(copyDir, "recalld.mdb"));
     for (let again = 0; again < 3; again++) {
       const copy = await openLocal({ dataDir: copyDir });
       await copy.log.append({ logId: "j", from: again + 1, entries: [aMemory()] });

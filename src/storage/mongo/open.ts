@@ -15,7 +15,7 @@ import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoCalls, MongoUsage } from "./calls.js";
 import { findOrInsert, withTimeout } from "./driver.js";
-import { COUNTED, MongoLog } from "./log/log.js";
+import { COUNT_INDEX, MongoLog } from "./log/log.js";
 import type { EntryRecord } from "./log/record.js";
 import { MongoSecondaryIndexes } from "./log/secondary-indexes.js";
 import { MongoRecords } from "./records.js";
@@ -72,7 +72,7 @@ const INDEXES: readonly [collection: string, key: IndexSpecification, options?: 
   ["log", { supersedesOrExpires: 1, _id: -1 }, having("supersedesOrExpires")],
   ["log", { expiresAtMs: 1, _id: 1 }, having("expiresAtMs")],
   ["log", { unerased: 1, _id: 1 }, having("unerased")],
-  ["log", COUNTED],
+  ["log", COUNT_INDEX],
   ["namespaces", { logId: 1 }],
   ["namespaces", { usedAtMs: -1 }],
   ["accounts", { "keys.hash": 1 }],

@@ -4,7 +4,7 @@ import type { RootDatabase } from "lmdb";
 import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../../errors.js";
 import { makeFolder } from "../../../make-folder.js";
 import { FILE, FILE_MODE, LOCK } from "../file.js";
-import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
+import { type BackupManifest, flush, readContents, writeManifest } from "./manifest.js";
 
 interface BackUpOptions {
   /** Path of the backup's folder, which must not exist. */
@@ -31,7 +31,7 @@ export async function backUp({ copy, ...given }: BackUpOptions): Promise<BackupM
     const file = join(draft, FILE);
     await copy(file);
     await flush(file);
-    const found = await lookInto(file);
+    const found = await readContents(file);
     await rm(join(draft, LOCK), { force: true });
     const manifest = await writeManifest(draft, { begun_at: begunAt, ...found });
     await flush(draft);

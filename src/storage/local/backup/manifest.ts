@@ -42,7 +42,7 @@ interface FileSum {
  *
  * @throws MemoryError `failed_precondition` when it is of another format.
  */
-export async function lookInto(path: string): Promise<Pick<BackupManifest, "model" | "counts">> {
+export async function readContents(path: string): Promise<Pick<BackupManifest, "model" | "counts">> {
   const root = await openFile(path, { readOnly: true });
   try {
     const meta = root.openDB<Format, string>("meta", { encoding: "json" });

@@ -60,7 +60,7 @@ export class LocalLog implements Log {
 
   async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     const reads = this.#readsOf(limit, what);
-    while (reads.rest !== undefined) await reads.rest;
+    while (reads.pause !== undefined) await reads.pause;
     const slice = new Slice<Entry<W>>(limit);
     const beganMs = performance.now();
     const timeSlice = new TimeSlice();
@@ -93,20 +93,20 @@ export class LocalLog implements Log {
     what,
   }: Sequences & { what: W }): Promise<Fetched<W>> {
     const reads = this.#readsOf(sequences.length, what);
-    while (reads.rest !== undefined) await reads.rest;
+    while (reads.pause !== undefined) await reads.pause;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
     const beganMs = performance.now();
     const timeSlice = new TimeSlice();
-    let looked = 0;
+    let read = 0;
     // At least one is read, as above.
-    while (looked < downwards.length && !slice.isFull && !(timeSlice.isOver && looked > 0)) {
-      const sequence = downwards[looked++] as number;
+    while (read < downwards.length && !slice.isFull && !(timeSlice.isOver && read > 0)) {
+      const sequence = downwards[read++] as number;
       const entry = reading(() => this.entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
     reads.count(beganMs);
-    return { found: slice.entries, rest: downwards.slice(looked) };
+    return { found: slice.entries, rest: downwards.slice(read) };
   }
 
   async erase({ logId, sequences }: Sequences): Promise<void> {
@@ -186,7 +186,7 @@ class Reads {
   /** Time that they have taken in this iteration of the event loop. */
   #ms = 0;
   /** Pause after a long read, or many short ones, so that other work runs first. */
-  rest: Promise<void> | undefined;
+  pause: Promise<void> | undefined;
 
   /**
    * Counts what a read has taken. If it was long, or the last of many in one iteration, the next one waits until
@@ -199,8 +199,8 @@ class Reads {
       });
     this.#ms += performance.now() - beganMs;
     if (this.#ms < TIME_SLICE_MS_MAX) return;
-    this.rest = nextIteration().finally(() => {
-      this.rest = undefined;
+    this.pause = nextIteration().finally(() => {
+      this.pause = undefined;
     });
   }
 }

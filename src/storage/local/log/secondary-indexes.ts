@@ -12,8 +12,8 @@ import { reading } from "../durably.js";
 import type { Entries, Key } from "./entries.js";
 
 type IdKey = [logId: string, id: string];
-/** Position of a memory, and the length of its text and metadata, so that the count changes without reading an entry. */
-type EntryOffset = [sequence: number, bytes: number];
+/** Sequence of a memory, and the length of its text and metadata, so that the count changes without reading an entry. */
+type SequenceAndBytes = [sequence: number, bytes: number];
 type Link = [sequence: number, how: Replacement["how"], id: string];
 type Request<M extends keyof SecondaryIndexes> = Parameters<SecondaryIndexes[M]>[0];
 
@@ -29,7 +29,7 @@ const OPERATION = -2;
 
 /** Indexes of the entries, which `insert` and `erase` change in the same transaction as the log. */
 export class LocalSecondaryIndexes implements SecondaryIndexes {
-  readonly #ids: Database<EntryOffset, IdKey>;
+  readonly #ids: Database<SequenceAndBytes, IdKey>;
   readonly #counts: Database<[memories: number, bytes: number], string>;
   /** The latest entry that replaced, superseded or deleted a memory that is not erased. */
   readonly #links: Database<Link, Key>;
@@ -57,7 +57,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     if (entry.op !== "store" && entry.op !== "erased") return;
     const { id, opId, replaces, supersedes } = entry;
     // In a copy, what replaces a lost entry has no id.
-    if (id !== "") this.#place([logId, id], [sequence, entry.op === "store" ? byteLengthOf(entry) : ERASED]);
+    if (id !== "") this.#putId([logId, id], [sequence, entry.op === "store" ? byteLengthOf(entry) : ERASED]);
     if (opId !== id) this.#ids.putSync([logId, opId], [sequence, OPERATION]);
     for (const target of supersedes ?? []) this.#link([logId, target], [sequence, "superseded", id]);
     if (replaces !== undefined) this.#link([logId, replaces], [sequence, "replaced", id]);
@@ -73,7 +73,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
   erase(key: Key, { id, externalId, expiresAtMs, supersedes }: Indexed): void {
     const [logId, sequence] = key;
     // A later version of the memory may be there.
-    if (this.#locate([logId, id]) === sequence) this.#place([logId, id], [sequence, ERASED]);
+    if (this.#locate([logId, id]) === sequence) this.#putId([logId, id], [sequence, ERASED]);
     this.#links.removeSync(key);
     this.#unerased.removeSync(key);
     if (externalId !== undefined && this.#byExternalId.get([logId, externalId]) === sequence) {
@@ -91,7 +91,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
    */
   eraseLost(key: Key): void {
     const [logId, sequence] = key;
-    const isIts = ([at, bytes]: EntryOffset) => at === sequence && bytes >= 0;
+    const isIts = ([at, bytes]: SequenceAndBytes) => at === sequence && bytes >= 0;
     this.erase(key, {
       id: keyIn(this.#ids, { logId, isIts }) ?? "",
       externalId: keyIn(this.#byExternalId, { logId, isIts: (at) => at === sequence }),
@@ -151,14 +151,17 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
   }
 
   async expired({ untilMs, after, limit }: Request<"expired">): Promise<Expiring[]> {
-    const { expiresAtMs = 0, logId = "", sequence = 0 } = after ?? {};
-    const start: [number, string, number] = [expiresAtMs, logId, sequence];
+    const start: [number, string, number] = [
+      after?.expiresAtMs ?? 0,
+      after?.logId ?? "",
+      after?.sequence ?? 0,
+    ];
     const range = { start, exclusiveStart: after !== undefined, limit };
     return reading(() => {
       const found: Expiring[] = [];
-      for (const [atMs, ...place] of this.#expiring.getKeys(range)) {
-        if (atMs > untilMs) break;
-        found.push({ logId: place[0], sequence: place[1], expiresAtMs: atMs });
+      for (const [expiresAtMs, logId, sequence] of this.#expiring.getKeys(range)) {
+        if (expiresAtMs > untilMs) break;
+        found.push({ logId, sequence, expiresAtMs });
       }
       return found;
     });
@@ -176,10 +179,10 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
     return bytes < 0 ? undefined : sequence;
   }
 
-  #place(key: IdKey, place: EntryOffset): void {
+  #putId(key: IdKey, row: SequenceAndBytes): void {
     const before = this.#ids.get(key);
-    this.#ids.putSync(key, place);
-    const [all, now, then] = [this.measure(key[0]), heldAt(place), heldAt(before)];
+    this.#ids.putSync(key, row);
+    const [all, now, then] = [this.measure(key[0]), heldIn(row), heldIn(before)];
     const memories = all.memories + now.memories - then.memories;
     this.#counts.putSync(key[0], [memories, all.bytes + now.bytes - then.bytes]);
   }
@@ -192,7 +195,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
   }
 }
 
-function heldAt([, bytes]: EntryOffset = [0, ERASED]): Measured {
+function heldIn([, bytes]: SequenceAndBytes = [0, ERASED]): Measured {
   return bytes < 0 ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
 }
 

@@ -18,7 +18,7 @@ import {
 import { lost } from "../../intact.js";
 import { ANSWER_TIMEOUT_MS, takenIn, withTimeout } from "../driver.js";
 import { idsFrom, numberId, parseNumberId, sequenceOf } from "../ids.js";
-import { Counted } from "./counted.js";
+import { RangeCounts } from "./range-counts.js";
 import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
 
 /** Limits of the expected weight of all answers under way, and of the number of waiting reads. */
@@ -31,7 +31,7 @@ const ASK_MAX = 512;
 const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, head: 8_192 } as const;
 
 /** Index for counting: each entry's number, kind and bytes. It alone is read, because a document is up to 1.6 MB. */
-export const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
+export const COUNT_INDEX = { _id: 1, op: 1, bytes: 1 } as const;
 /** Time limit of one count within MongoDB. */
 const COUNT_LIMIT_MS = 4_000;
 
@@ -44,7 +44,7 @@ export class MongoLog implements Log {
     waitMs: ANSWER_TIMEOUT_MS,
     what: "reads",
   });
-  readonly #counted = new Counted({ count: (range) => withTimeout(this.#count(range)) });
+  readonly #counts = new RangeCounts({ count: (range) => withTimeout(this.#count(range)) });
 
   constructor(private readonly entries: Collection<EntryRecord>) {}
 
@@ -63,7 +63,7 @@ export class MongoLog implements Log {
   async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
     const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
     const record = await withTimeout(this.entries.findOne({ _id: idsFrom(logId) }, newest));
-    return record ? numbered(record, "head") : undefined;
+    return record ? sequenced(record, "head") : undefined;
   }
 
   async fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>> {
@@ -83,13 +83,13 @@ export class MongoLog implements Log {
     // What a memory superseded stays so.
     const superseding = { _id, op: "store", supersedes: { $exists: true } };
     const forgetting = { unerased: { $in: [...sequences] }, _id: idsFrom(logId) };
-    this.#counted.forget(logId, sequences);
+    this.#counts.forget(logId, sequences);
     const erasing = this.entries.bulkWrite([
       { updateMany: { filter: superseding, update: { $set, $unset: gone } } },
       { updateMany: { filter: { _id, op: "store" }, update: { $set, $unset: goneAll } } },
       { updateMany: { filter: forgetting, update: { $unset: { unerased: "" } } } },
     ]);
-    await withTimeout(erasing).finally(() => this.#counted.forget(logId, sequences));
+    await withTimeout(erasing).finally(() => this.#counts.forget(logId, sequences));
   }
 
   /**
@@ -97,7 +97,7 @@ export class MongoLog implements Log {
    * erased within the last minute.
    */
   async measure({ logId }: { logId: string }): Promise<Measured> {
-    return this.#counted.measure(logId, (await lastNumber(this.entries, { _id: idsFrom(logId) })) ?? 0);
+    return this.#counts.measure(logId, (await lastNumber(this.entries, { _id: idsFrom(logId) })) ?? 0);
   }
 
   async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
@@ -164,7 +164,7 @@ export class MongoLog implements Log {
   ): Promise<Sequenced<Entry<W>>[]> {
     const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
     const records = await this.entries.find({ _id } as Filter<EntryRecord>, options).toArray();
-    const found = records.map((record) => numbered(record, what));
+    const found = records.map((record) => sequenced(record, what));
     const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
     this.#weights.note(logId, { what, entries: found.length, bytes });
     return found;
@@ -184,7 +184,7 @@ export class MongoLog implements Log {
     const _id = { $gte: numberId(logId, from), $lt: numberId(logId, to) };
     const $match = { _id, op: "store" };
     const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
-    const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
+    const options = { hint: COUNT_INDEX, maxTimeMS: COUNT_LIMIT_MS };
     const [found] = await this.entries.aggregate<Measured>([{ $match }, { $group }], options).toArray();
     return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
   }
@@ -211,7 +211,7 @@ export async function lastNumber(
   return found === null ? undefined : sequenceOf(found._id);
 }
 
-function numbered<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
+function sequenced<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }
 

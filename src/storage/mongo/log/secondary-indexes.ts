@@ -82,15 +82,15 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
     for (;;) {
       const found = await withTimeout(this.entries.find(filter, options).toArray());
       const forgotten = found.map(({ _id, unerased }) => {
-        const place = { logId: parseNumberId(_id).logId, sequence: Number(unerased) };
-        return { by: _id, id: numberId(place.logId, place.sequence), place };
+        const version = { logId: parseNumberId(_id).logId, sequence: Number(unerased) };
+        return { by: _id, id: numberId(version.logId, version.sequence), version };
       });
       const isLiving = { _id: { $in: forgotten.map(({ id }) => id) }, op: "store" };
       const left = await withTimeout(this.entries.find(isLiving, { projection: { _id: 1 } }).toArray());
       const living = new Set(left.map(({ _id }) => _id));
       // The copy of a log has entries that replace or delete what was erased before they were copied.
       const others = forgotten.filter(({ id }) => !living.has(id)).map(({ by }) => by);
-      if (others.length === 0) return forgotten.map(({ place }) => place);
+      if (others.length === 0) return forgotten.map(({ version }) => version);
       await withTimeout(this.entries.updateMany({ _id: { $in: others } }, { $unset: { unerased: "" } }));
     }
   }

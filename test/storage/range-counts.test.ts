@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Counted } from "../../src/storage/mongo/log/counted.js";
+import { RangeCounts } from "../../src/storage/mongo/log/range-counts.js";
 
 const RANGE = 10;
 const LOG_ID = "i";
@@ -10,7 +10,7 @@ describe("counting a log in MongoDB", () => {
     const erased = new Set<number>();
     const asked: number[] = [];
     const log = { last, nowMs: 1, erased, asked };
-    const counted = new Counted({
+    const counted = new RangeCounts({
       rangeEntries: RANGE,
       nowMs: () => log.nowMs,
       count: async ({ from, to }) => {

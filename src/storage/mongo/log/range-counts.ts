@@ -15,7 +15,7 @@ interface Range {
   readonly to: number;
 }
 
-export interface CountedOptions {
+export interface RangeCountsOptions {
   readonly count: (range: Range) => Promise<Measured>;
   readonly nowMs?: () => number;
   readonly rangeEntries?: number;
@@ -26,11 +26,11 @@ export interface CountedOptions {
  * the counts that are not renewed are of the beginning of a log, and this process knows what it erased
  * there.
  */
-export class Counted {
+export class RangeCounts {
   readonly #cache: LRUCache<string, Measured, Range>;
   readonly #rangeEntries: number;
 
-  constructor(private readonly options: CountedOptions) {
+  constructor(private readonly options: RangeCountsOptions) {
     const { count, nowMs = () => performance.now(), rangeEntries = RANGE_ENTRIES } = options;
     this.#rangeEntries = rangeEntries;
     this.#cache = new LRUCache({
