@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type BackgroundOptions, every, inBackground } from "../concurrency/every.js";
 import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
-import { VISIT_MS, visitingAccounts } from "./late-records.js";
+import { VISIT_MS, visitingAccounts } from "./visiting-accounts.js";
 
 /** Number of days whose counts are stored, today included. */
 export const USAGE_DAYS_MAX = 90;

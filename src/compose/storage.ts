@@ -47,7 +47,7 @@ export async function ownIndexFiles(
       closers.push(await claim({ dataDir, answer }));
     }
     await eraseUnreadable(indexFolder(dataDir));
-    for (const folder of FOLDERS_OF_BEFORE) await rm(join(dataDir, folder), { recursive: true, force: true });
+    for (const folder of FORMER_FOLDERS) await rm(join(dataDir, folder), { recursive: true, force: true });
   } catch (error) {
     if (error instanceof MemoryError)
       throw new MemoryError(error.code, `${error.message}; give each replica a DATA_DIR of its own`);
@@ -57,7 +57,7 @@ export async function ownIndexFiles(
 
 const indexFolder = (dataDir: string) => join(dataDir, "index");
 /** Index files of an earlier version: they may hold what is deleted later. */
-const FOLDERS_OF_BEFORE = ["snapshots", "vectors", "words"];
+const FORMER_FOLDERS = ["snapshots", "vectors", "words"];
 
 /** Opens the indexes of logs. Their threads are closed by `closeThreads`, when no index is open. */
 export function openIndexFiles(

@@ -5,8 +5,8 @@ import { crowdedOut } from "../../src/accounts/changes.js";
 import { eraseAccount } from "../../src/accounts/close.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { openLastUsed } from "../../src/accounts/last-used.js";
-import { VISIT_MS } from "../../src/accounts/late-records.js";
 import { type AccountHour, getUsage, openUsageCounter, type Usage } from "../../src/accounts/usage.js";
+import { VISIT_MS } from "../../src/accounts/visiting-accounts.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const EVERY_MS = 1_000;

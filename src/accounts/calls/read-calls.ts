@@ -59,21 +59,21 @@ export async function listRecentCalls(
   }
   const chosen = { ...filter, keyId };
   const found: CallRecord[] = [];
-  let looked: string | undefined;
+  let next: string | undefined;
   for await (const { page, rest } of pagesOf(calls, {
     accountId: account.id,
     before,
     max: CALLS_SEARCHED_MAX,
   })) {
     found.push(...page.filter((call) => fits(call, chosen)));
-    looked = rest;
+    next = rest;
     if (found.length > size) break;
   }
   const living = new Set(account.keys.map(({ id }) => id));
   const shown = found.slice(0, size);
   return {
     calls: shown.map((call) => (living.has(call.keyId) ? call : { ...call, keyId: "" })),
-    nextPageToken: (found.length > size ? shown.at(-1)?.id : looked) ?? "",
+    nextPageToken: (found.length > size ? shown.at(-1)?.id : next) ?? "",
     sinceMs: sinceMs(account, calls),
   };
 }
@@ -109,7 +109,7 @@ function parseToken(token: string): string | undefined {
 }
 
 /** Usage of one key or namespace. The last one may have an empty name: it sums up all others. */
-export interface Share extends Counts {
+export interface UsageShare extends Counts {
   readonly name: string;
 }
 
@@ -149,7 +149,7 @@ function add(map: Map<string, Counts>, name: string, used: Counts): void {
 }
 
 /** Orders shares by their calls. What goes beyond the bound, and what has no name, is summed up at the end. */
-function sharesOf(counted: ReadonlyMap<string, Counts>): Share[] {
+function sharesOf(counted: ReadonlyMap<string, Counts>): UsageShare[] {
   const named = [...counted]
     .filter(([name]) => name !== REST)
     .sort(([, a], [, b]) => callsOf(b) - callsOf(a));

@@ -2,8 +2,8 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { typeidUnboxed } from "typeid-js";
 import { every, inBackground } from "../../concurrency/every.js";
 import type { Accounts } from "../account.js";
-import { VISIT_MS, visitingAccounts } from "../late-records.js";
 import { type Counts, countsOf, DAY_MS, NOTHING, sum } from "../usage.js";
+import { VISIT_MS, visitingAccounts } from "../visiting-accounts.js";
 import type { CallRecord, Calls, CallsErasure, CallsPage } from "./calls.js";
 
 /** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
@@ -47,13 +47,13 @@ export function openCallRecorder(
     for (let left = waiting.length; left > 0; left -= WRITE_MANY) {
       const batch = waiting.slice(0, Math.min(left, WRITE_MANY));
       const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < LATE_MS);
-      if (inTime.length > 0) await calls.add(await Promise.all(inTime.map(named)));
+      if (inTime.length > 0) await calls.add(await Promise.all(inTime.map(withoutDeletedNamespace)));
       if (inTime.length < batch.length) onLost(batch.length - inTime.length);
       waiting = waiting.slice(batch.length);
       for (const record of batch) bytesWaiting -= bytesOf(record);
       // Accounts that call much cannot wait for their turn. The chance needs no count of what was written.
       for (const { accountId } of inTime) {
-        if (Math.random() * EXCESS * max < 1) await pruneOf(accountId);
+        if (Math.random() * EXCESS * max < 1) await removeOld(accountId);
       }
     }
   };
@@ -62,7 +62,7 @@ export function openCallRecorder(
    * Leaves the namespace out of the record of a long call, such as an export, if it was deleted: the erasure of the
    * records of its calls may have ended before.
    */
-  const named = async (record: CallRecord): Promise<CallRecord> => {
+  const withoutDeletedNamespace = async (record: CallRecord): Promise<CallRecord> => {
     const { namespace, ...call } = record;
     if (namespace === undefined || call.ms < LATE_MS) return record;
     const logId = await names.find({ accountId: call.accountId, namespace });
@@ -70,18 +70,18 @@ export function openCallRecorder(
   };
 
   /** Removes an account's old records, and all of a closed one: another process added them late. */
-  const prune = async (accountId: string) => {
-    if (!(await accounts.isClosed(accountId))) await pruneOf(accountId);
+  const visit = async (accountId: string) => {
+    if (!(await accounts.isClosed(accountId))) await removeOld(accountId);
     else await calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
   };
 
-  const pruneOf = async (accountId: string) => {
+  const removeOld = async (accountId: string) => {
     while (await calls.prune({ accountId, beforeMs: sinceMs(), max })) await nextIteration();
   };
 
   const sinceMs = () => Date.now() - days * DAY_MS;
   const writing = inBackground(write, { everyMs: WRITE_MS, onTrouble });
-  const endPruning = every(visitingAccounts(calls, prune), { everyMs: VISIT_MS, onTrouble });
+  const endVisits = every(visitingAccounts(calls, visit), { everyMs: VISIT_MS, onTrouble });
   return {
     /** Maximum number of an account's records. */
     max,
@@ -118,7 +118,7 @@ export function openCallRecorder(
     },
 
     close: async (): Promise<void> => {
-      await endPruning();
+      await endVisits();
       await writing.close();
     },
   };

@@ -44,7 +44,7 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   const checkRegistration = limitSignUps(limits, { what: "registrations" });
   const checkConsent = limitSignUps(limits, { what: "consents" });
   const add = (path: Omit<Endpoint, "method">) => serve(app, { ...path, method: "POST" }, calls);
-  const readAsked = async (call: Call) => {
+  const readRequest = async (call: Call) => {
     await calls.begin(call);
     // Before anything is looked up: a document's address is chosen by the caller.
     await managedBy(granting.accounts, call.caller);
@@ -59,13 +59,13 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   add({
     ...inPortal,
     url: "/authorize/request",
-    answer: async (call) => described((await readAsked(call)).read, issuer),
+    answer: async (call) => described((await readRequest(call)).read, issuer),
   });
   add({
     ...inPortal,
     url: "/authorize/answer",
     answer: async (call) => {
-      const { answer, read } = await readAsked(call);
+      const { answer, read } = await readRequest(call);
       /** The address that the browser goes back to. */
       const back = (how: Parameters<typeof answerAddress>[1]) => ({ location: answerAddress(read, how) });
       const { allow, ...choices } = answer;
