@@ -27,7 +27,8 @@ const PROBE_MS = 2_000;
 const PROBE = "probe";
 
 /** A text as it is sent, with its prefix. */
-export interface Asked extends Pick<EmbedInput, "field" | "deadlineMs" | "signal"> {
+export interface Asked {
+  readonly input: EmbedInput;
   readonly text: string;
   readonly tokens: number;
 }
@@ -49,14 +50,6 @@ interface Batch {
   readonly texts: readonly Waiting[];
   /** Number of the attempt at them, from 1. */
   readonly attempt: number;
-}
-
-export interface BatchesOptions {
-  readonly server: EmbeddingServer;
-  readonly dimensions: number;
-  readonly base64: boolean;
-  /** Called when the server goes away, with each probe that fails, and with undefined when it is back. */
-  onAway(failure: RequestFailedError | undefined): void;
 }
 
 /** The server answers, but not for this text. */
@@ -84,11 +77,14 @@ export class Batches {
   readonly #again: Batch[] = [];
   #running = 0;
   #failure: RequestFailedError | undefined;
-  #probeTimer: NodeJS.Timeout | undefined;
   #probing: Promise<RequestFailedError | undefined> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: BatchesOptions) {
+  /** @param onAway called when the server goes away, with each probe that fails, and with undefined when it is back */
+  constructor(
+    private readonly server: EmbeddingServer,
+    private readonly onAway: (failure: RequestFailedError | undefined) => void,
+  ) {
     // One listener for each text that is tried again is no leak.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -97,10 +93,11 @@ export class Batches {
   embed(asked: Asked): Promise<Answered> {
     if (this.#failure !== undefined) return Promise.reject(away(this.#failure));
     const nowMs = performance.now();
-    const { deadlineMs, field } = asked;
+    const { deadlineMs, field } = asked.input;
     const untilMs = nowMs + (deadlineMs === undefined ? NO_CALL_MS : (deadlineMs - nowMs) * USABLE_SHARE);
     return new Promise((resolve, reject) => {
-      const firstText = field === "query" ? this.#waiting.findIndex((each) => each.field === "text") : -1;
+      const firstText =
+        field === "query" ? this.#waiting.findIndex((each) => each.input.field === "text") : -1;
       const at = firstText < 0 ? this.#waiting.length : firstText;
       this.#waiting.splice(at, 0, { ...asked, untilMs, resolve, reject });
       // Whatever else this turn of the event loop brings goes into the same request.
@@ -111,24 +108,18 @@ export class Batches {
   /** Ends the probes and the pauses; requests that run are finished. */
   close(): void {
     this.#closing.abort();
-    clearInterval(this.#probeTimer);
   }
 
   #send(): void {
     while (this.#running < REQUESTS_MAX) {
-      const batch = this.#again.shift() ?? this.#nextBatch();
-      if (batch === undefined) return;
+      const batch = this.#again.shift() ?? { texts: takeBatch(this.#waiting), attempt: 1 };
+      if (batch.texts.length === 0) return;
       this.#running++;
       void this.#ask(batch).finally(() => {
         this.#running--;
         this.#send();
       });
     }
-  }
-
-  #nextBatch(): Batch | undefined {
-    if (this.#waiting.length === 0) return undefined;
-    return { texts: this.#waiting.splice(0, firstBatchIn(this.#waiting)), attempt: 1 };
   }
 
   #askAgain(batch: Batch): void {
@@ -138,16 +129,15 @@ export class Batches {
 
   async #ask({ texts: batch, attempt }: Batch): Promise<void> {
     const nowMs = performance.now();
-    const wanted = batch.filter(({ signal, untilMs }) => signal?.aborted !== true && nowMs < untilMs);
+    const wanted = batch.filter(({ input, untilMs }) => !input.signal?.aborted && nowMs < untilMs);
     for (const each of batch)
       if (!wanted.includes(each)) each.reject(unavailable("the embedding server did not answer in time"));
     if (wanted.length === 0) return;
     const untilMs = Math.max(...wanted.map((each) => each.untilMs));
     const timeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, untilMs - nowMs));
     try {
-      const { dimensions, base64, server } = this.options;
       const texts = wanted.map(({ text }) => text);
-      answer(wanted, await requestVectors(server, { texts, dimensions, base64, timeoutMs }));
+      answer(wanted, await requestVectors(this.server, { texts, timeoutMs }));
     } catch (error) {
       const failure = error as RequestFailedError;
       const recovered = this.#recover({ texts: wanted, attempt }, failure);
@@ -171,19 +161,17 @@ export class Batches {
     const goesOn = mayPass && !this.#closing.signal.aborted;
     const atMs = performance.now() + pauseMs;
     const left = batch.filter(({ untilMs }) => goesOn && atMs < untilMs);
-    if (left.length === 0 && trouble !== undefined) this.#goAway(trouble);
+    if (left.length === 0 && trouble !== undefined) void this.#goAway(trouble);
     // Those whose time ends before the next attempt are rejected at once.
     for (const each of batch) if (!left.includes(each)) each.reject(errorOf(failure, trouble));
     if (left.length === 0) return;
-    // It rejects only on closing, which ends the pause.
-    await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    await this.#pause(pauseMs);
     this.#askAgain({ texts: left, attempt: attempt + 1 });
   }
 
   /** Asks the server for the vector of a text of our own; returns why it fails. Concurrent probes are one. */
   #probe(): Promise<RequestFailedError | undefined> {
-    const { server, dimensions, base64 } = this.options;
-    this.#probing ??= probe(server, { dimensions, base64 })
+    this.#probing ??= probe(this.server)
       .then(
         () => undefined,
         // A server that limits its rate is there.
@@ -195,36 +183,33 @@ export class Batches {
     return this.#probing;
   }
 
-  #goAway(failure: RequestFailedError): void {
-    const isNew = this.#failure === undefined;
-    this.#failure = failure;
-    this.options.onAway(failure);
-    for (const each of this.#waiting.splice(0)) each.reject(away(failure));
-    if (isNew && !this.#closing.signal.aborted) {
-      this.#probeTimer = setInterval(() => void this.#probeAgain(), PROBE_MS).unref();
+  /** Lets calls fail at once until the server answers a probe. */
+  async #goAway(trouble: RequestFailedError): Promise<void> {
+    if (this.#failure !== undefined) return;
+    for (const each of this.#waiting.splice(0)) each.reject(away(trouble));
+    this.#failure = trouble;
+    while (!this.#closing.signal.aborted) {
+      this.onAway(this.#failure);
+      if (this.#failure === undefined) return;
+      await this.#pause(PROBE_MS, { ref: false });
+      if (!this.#closing.signal.aborted) this.#failure = await this.#probe();
     }
   }
 
-  async #probeAgain(): Promise<void> {
-    const failure = await this.#probe();
-    if (this.#closing.signal.aborted) return;
-    if (failure !== undefined) return this.#goAway(failure);
-    clearInterval(this.#probeTimer);
-    this.#failure = undefined;
-    this.options.onAway(undefined);
+  /** @param ref whether the pause keeps the process alive */
+  async #pause(ms: number, { ref = true } = {}): Promise<void> {
+    // It rejects only on closing, which ends the pause.
+    await sleep(ms, undefined, { ref, signal: this.#closing.signal }).catch(() => {});
   }
 }
 
 /** Asks for one vector of a text of our own. @throws RequestFailedError, which may repeat the server's words */
-export function probe(
-  server: EmbeddingServer,
-  how: { readonly dimensions?: number; readonly base64: boolean },
-): Promise<Answer> {
-  return requestVectors(server, { ...how, texts: [PROBE], timeoutMs: PROBE_TIMEOUT_MS, quotes: true });
+export function probe(server: EmbeddingServer): Promise<Answer> {
+  return requestVectors(server, { texts: [PROBE], timeoutMs: PROBE_TIMEOUT_MS, quotes: true });
 }
 
-/** Counts how many of the waiting texts fit into one request; the first one does in any case. */
-function firstBatchIn(waiting: readonly Waiting[]): number {
+/** Takes as many of the waiting texts as fit into one request; the first one does in any case. */
+function takeBatch(waiting: Waiting[]): Waiting[] {
   let [texts, tokens, bytes] = [0, 0, 0];
   for (const each of waiting) {
     tokens += each.tokens;
@@ -233,7 +218,7 @@ function firstBatchIn(waiting: readonly Waiting[]): number {
     if (texts > 0 && !fits) break;
     texts++;
   }
-  return texts;
+  return waiting.splice(0, texts);
 }
 
 function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {

@@ -77,20 +77,17 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
     text: settings?.passagePrefix ?? remote.embedTextPrefix ?? "",
   };
   const limits = limitsOf(remote.embedMaxTokens, prefixes);
-  const server: EmbeddingServer = {
+  const server = await firstProbe({
     address: addressOf(remote.embedUrl),
     apiKey: remote.embedApiKey,
     model: name,
     dimensions: remote.embedDimensions,
+    base64: true,
     onRequest: options.onRequest ?? (() => {}),
-  };
-  const found = await firstProbe(server);
-  const batches = new Batches({ ...found, server, onAway });
+  });
+  const batches = new Batches(server, onAway);
   /** Reads a text, or cuts one that is too long. The server decides about those that the estimate finds short. */
-  const encode = async (
-    { text, field }: Question,
-    { deadlineMs, signal }: Pick<EmbedInput, "deadlineMs" | "signal">,
-  ): Promise<Encoded> => {
+  const encode = async ({ text, field }: Question, input: EmbedInput): Promise<Encoded> => {
     const tokens = Math.max(1, Math.ceil(tokensIn(text)));
     const overlap = field === "text";
     if (tokens > limits.tokensMax || text.length > limits.unitsMax) {
@@ -98,7 +95,7 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
       if (parts.length > 1) return { tokens, parts };
     }
     try {
-      const asked = { text: prefixes[field] + text, field, tokens, deadlineMs, ...(signal && { signal }) };
+      const asked = { text: prefixes[field] + text, tokens, input };
       const { vector, tokens: counted = tokens } = await batches.embed(asked);
       return { vector, tokens: counted };
     } catch (error) {
@@ -122,7 +119,7 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
   };
   const pinned = pinnedParts(convention.convention);
   // Nothing says which files a server has loaded.
-  const model = { id, revision: "unknown", dtype: "float32", dimensions: found.dimensions, ...pinned };
+  const model = { id, revision: "unknown", dtype: "float32", dimensions: server.dimensionsFound, ...pinned };
   const close = async () => {
     batches.close();
     await pool.close();
@@ -151,21 +148,21 @@ function addressOf(url: string): URL {
 }
 
 /**
- * Learns the number of dimensions, and whether the server takes requests for base64, by the first answer.
+ * Learns the number of dimensions, and whether a server takes requests for base64, by the first answer.
  *
  * @throws MemoryError that names the setting.
  */
-async function firstProbe(server: EmbeddingServer): Promise<{ dimensions: number; base64: boolean }> {
+async function firstProbe(asked: EmbeddingServer): Promise<EmbeddingServer & { dimensionsFound: number }> {
   const untilMs = performance.now() + START_MS;
-  for (let base64 = true; ; ) {
+  for (let server = asked; ; ) {
     try {
-      const { vectors } = await probe(server, { base64 });
-      return { dimensions: vectors[0]?.length as number, base64 };
+      const { vectors } = await probe(server);
+      return { ...server, dimensionsFound: vectors[0]?.length as number };
     } catch (error) {
       const { kind, message } = error as RequestFailedError;
       const isAway = kind === "lost" || kind === "limited";
       if (isAway && performance.now() < untilMs) await sleep(START_PAUSE_MS);
-      else if (kind === "refused" && base64) base64 = false;
+      else if (kind === "refused" && server.base64) server = { ...server, base64: false };
       else {
         const { origin, pathname } = server.address;
         // A query may hold a key.

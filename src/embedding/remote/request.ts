@@ -134,15 +134,16 @@ export interface EmbeddingServer {
   readonly model: string;
   /** Number of dimensions to ask for; undefined leaves it to the model. */
   readonly dimensions: number | undefined;
+  /** Number of dimensions of its vectors; undefined before its first answer. */
+  readonly dimensionsFound?: number;
+  /** Whether vectors are asked for as base64, which takes a fifth of the bytes; it may send numbers anyway. */
+  readonly base64: boolean;
   /** Called after each request. */
   onRequest(request: { outcome: RequestOutcome; ms: number; tokens: number }): void;
 }
 
 interface Request {
   readonly texts: readonly string[];
-  readonly dimensions?: number | undefined;
-  /** Whether vectors are asked for as base64, which takes a fifth of the bytes; a server may send numbers anyway. */
-  readonly base64: boolean;
   readonly timeoutMs: number;
   /** Whether errors repeat the server's words. It may quote a text, so only for texts of the program's own. */
   readonly quotes?: boolean;
@@ -165,7 +166,7 @@ export async function requestVectors(server: EmbeddingServer, request: Request):
 }
 
 async function ask(server: EmbeddingServer, request: Request): Promise<Answer> {
-  const { texts, base64, timeoutMs } = request;
+  const { texts, timeoutMs } = request;
   const response = await fetch(server.address, {
     method: "POST",
     headers: {
@@ -176,14 +177,14 @@ async function ask(server: EmbeddingServer, request: Request): Promise<Answer> {
     body: JSON.stringify({
       model: server.model,
       input: texts,
-      ...(base64 && { encoding_format: "base64" }),
+      ...(server.base64 && { encoding_format: "base64" }),
       ...(server.dimensions !== undefined && { dimensions: server.dimensions }),
     }),
     // A redirect could lead the texts and the key anywhere.
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const expected = { texts: texts.length, dimensions: request.dimensions ?? server.dimensions };
+  const expected = { texts: texts.length, dimensions: server.dimensionsFound ?? server.dimensions };
   const numbers = texts.length * (expected.dimensions ?? DIMENSIONS_MAX);
   const body = await bodyOf(response, AROUND_BYTES_MAX + numbers * NUMBER_BYTES_MAX);
   if (response.ok) return readAnswer(body, expected);
