@@ -139,13 +139,12 @@ function isWordPiece(model: unknown): model is WordPiece {
   return typeof max === "number" && ids instanceof Map && typeof encode === "function";
 }
 
-/** Returns the length of the longest entry of the vocabulary, in characters. */
+/** Returns the length of the longest entry of the vocabulary in UTF-16 units, of which a character has at least one. */
 function longestOf(entries: ReadonlyMap<string, number>, prefix: string): number {
   let longest = 1;
   for (const entry of entries.keys()) {
     const bare = entry.startsWith(prefix) ? entry.slice(prefix.length) : entry;
-    // A character has at least one unit: most entries need not be taken apart.
-    if (bare.length > longest) longest = Math.max(longest, [...bare].length);
+    longest = Math.max(longest, bare.length);
   }
   return longest;
 }

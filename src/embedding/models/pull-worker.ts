@@ -29,22 +29,15 @@ async function load({ model, modelsDir, hub, revision, progress }: Load): Promis
   env.remoteHost = hub;
   // The revision is no part of a file's path on the disk then.
   env.remotePathTemplate = `{model}/resolve/${revision}/`;
-  const options = { cache_dir: modelsDir, progress_callback: reportTo(progress) };
+  const report = (info: ProgressInfo) => {
+    if (info.status !== "progress") return;
+    const { name, file, loaded: bytes, total: bytesTotal } = info;
+    progress.postMessage({ file: `${name}/${file}`, bytes, bytesTotal } satisfies Progress);
+  };
+  const options = { cache_dir: modelsDir, progress_callback: report };
   await AutoTokenizer.from_pretrained(model, options);
   const loaded = await AutoModel.from_pretrained(model, { ...options, dtype: "q8", device: "cpu" });
   await loaded.dispose();
-}
-
-function reportTo(port: MessagePort): (info: ProgressInfo) => void {
-  let last = "";
-  return (info) => {
-    if (info.status !== "progress") return;
-    const { name, file, loaded: bytes, total: bytesTotal } = info;
-    // The end of a large file is reported twice.
-    if (last === `${file} ${bytes}`) return;
-    last = `${file} ${bytes}`;
-    port.postMessage({ file: `${name}/${file}`, bytes, bytesTotal } satisfies Progress);
-  };
 }
 
 const handlers = { load };

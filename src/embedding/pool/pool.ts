@@ -311,7 +311,7 @@ export class Pool {
     const worker = await this.options.start();
     worker.onLost = (lost) => this.#replace(worker, lost);
     this.#workers.set(worker, noWork("worker"));
-    this.#throughput.begin(worker.msPerCost ?? 0);
+    this.#throughput.begin(worker.msPerCost);
     this.#assignChunks();
   }
 
@@ -389,10 +389,8 @@ class Throughput {
   }
 
   /** Takes the first measurement; later ones, from workers that start again, change nothing. */
-  begin(msPerCost: number): void {
-    if (this.#cost > 0 || msPerCost <= 0) return;
-    this.#ms = FIRST_MS;
-    this.#cost = FIRST_MS / msPerCost;
+  begin(msPerCost = 0): void {
+    if (this.#cost === 0 && msPerCost > 0) this.note({ ms: FIRST_MS, cost: FIRST_MS / msPerCost });
   }
 
   note({ ms, cost }: { ms: number; cost: number }): void {
