@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { EmbedInput } from "../../memory/ports/embedder.js";
+import type { Encoded } from "../encode/encoder.js";
 import { type Answer, type EmbeddingServer, type RequestFailedError, requestVectors } from "./request.js";
 
 /** Requests that run at once, and what one of them holds at most: servers such as TEI take 32 texts. */
@@ -33,15 +34,9 @@ export interface Asked {
   readonly tokens: number;
 }
 
-export interface Answered {
-  readonly vector: Float32Array<ArrayBuffer>;
-  /** Its share of the tokens that the server counted, by estimate; undefined if the server counts none. */
-  readonly tokens: number | undefined;
-}
-
 interface Waiting extends Asked {
   readonly untilMs: number;
-  resolve(answered: Answered): void;
+  resolve(encoded: Encoded): void;
   reject(error: unknown): void;
 }
 
@@ -90,7 +85,7 @@ export class Batches {
   }
 
   /** @throws MemoryError `unavailable` if the server is away; TextFailedError */
-  embed(asked: Asked): Promise<Answered> {
+  embed(asked: Asked): Promise<Encoded> {
     if (this.#failure !== undefined) return Promise.reject(away(this.#failure));
     const nowMs = performance.now();
     const { deadlineMs, field } = asked.input;
@@ -221,12 +216,13 @@ function takeBatch(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, texts);
 }
 
+/** Gives each text its vector, and its estimated share of the tokens; if the server counts none, the estimate. */
 function answer(batch: readonly Waiting[], { vectors, tokens }: Answer): void {
   const estimated = batch.reduce((sum, each) => sum + each.tokens, 0);
   for (const [i, each] of batch.entries()) {
     const most = Buffer.byteLength(each.text) + SPECIAL_TOKENS_MAX;
-    const share = tokens && Math.min(most, Math.max(1, Math.round((tokens * each.tokens) / estimated)));
-    each.resolve({ vector: vectors[i] as Float32Array<ArrayBuffer>, tokens: share });
+    const share = Math.min(most, Math.max(1, Math.round(((tokens ?? estimated) * each.tokens) / estimated)));
+    each.resolve({ vector: vectors[i] as Float32Array, tokens: share });
   }
 }
 

@@ -95,9 +95,7 @@ export async function openRemote(options: RemoteOptions): Promise<OpenEmbedder> 
       if (parts.length > 1) return { tokens, parts };
     }
     try {
-      const asked = { text: prefixes[field] + text, tokens, input };
-      const { vector, tokens: counted = tokens } = await batches.embed(asked);
-      return { vector, tokens: counted };
+      return await batches.embed({ text: prefixes[field] + text, tokens, input });
     } catch (error) {
       // The server may count more tokens than the estimate.
       if (!(error instanceof TextFailedError && error.mayBeTooLong) || tokens < 2 * TOKENS_MIN) throw error;
