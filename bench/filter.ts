@@ -111,8 +111,8 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const indexes = openIndexes({
     vectors: {
       ...usearch,
-      open: (...of: Parameters<typeof usearch.open>) => {
-        const opened = usearch.open(...of);
+      open: (...args: Parameters<typeof usearch.open>) => {
+        const opened = usearch.open(...args);
         index = opened;
         return opened;
       },

@@ -71,10 +71,10 @@ async function row(callers: number): Promise<string[]> {
   ];
 }
 
-function recall(mode: "HYBRID" | undefined, of: { callers: number; count: number }): Promise<Load> {
+function recall(mode: "HYBRID" | undefined, load: { callers: number; count: number }): Promise<Load> {
   const from = question;
-  question += of.count;
-  return recalld.recall({ ...of, from, secondsMax: SECONDS, ...(mode && { mode }) });
+  question += load.count;
+  return recalld.recall({ ...load, from, secondsMax: SECONDS, ...(mode && { mode }) });
 }
 
 function shown({ median, lowest, highest }: Figure): string {

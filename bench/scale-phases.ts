@@ -47,8 +47,8 @@ const usearch = openUsearch({
 let index: ReturnType<Usearch["open"]> | undefined;
 const vectors = {
   ...usearch,
-  open: (...of: Parameters<typeof usearch.open>) => {
-    const opened = usearch.open(...of);
+  open: (...args: Parameters<typeof usearch.open>) => {
+    const opened = usearch.open(...args);
     index = opened;
     return opened;
   },
@@ -336,9 +336,17 @@ function near(base: readonly Float32Array[], random: () => number): Float32Array
   return moved.map((x) => x / length);
 }
 
-function entry(i: number, of: Pick<Stored, "text" | "vectors">): Stored {
+function entry(i: number, content: Pick<Stored, "text" | "vectors">): Stored {
   const id = idOf(i);
-  return { op: "store", opId: id, id, metadata: "{}", tokens: 12, createdAtMs: 1_700_000_000_000, ...of };
+  return {
+    op: "store",
+    opId: id,
+    id,
+    metadata: "{}",
+    tokens: 12,
+    createdAtMs: 1_700_000_000_000,
+    ...content,
+  };
 }
 
 function idOf(i: number): string {

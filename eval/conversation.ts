@@ -144,13 +144,13 @@ export class Conversation {
     return { any: Number(right > 0), share: right / relevant.size, tokens };
   }
 
-  async #found(of: {
+  async #found(request: {
     query: Query;
     namespace: string;
     weight: number;
     asked: string | undefined;
   }): Promise<Row[]> {
-    const { query, namespace, weight, asked } = of;
+    const { query, namespace, weight, asked } = request;
     const recency = weight > 0 &&
       asked !== undefined && { recency: { halfLife: HALF_LIFE, weight, referenceTime: timeOf(asked) } };
     const { results } = await this.recalld.recall({

@@ -68,14 +68,14 @@ export function unanswerablePage(results: Results): string {
   const [model = ""] = modelsOf(results);
   const scores = ({ low, median, high }: TopScores) => `${share(median)} (${share(low)} to ${share(high)})`;
   const rows = Object.entries(results.retrieval).flatMap(([set, { unanswerable }]) => {
-    const of = unanswerable?.systems[model];
-    if (of === undefined) return [];
+    const figures = unanswerable?.systems[model];
+    if (figures === undefined) return [];
     return [
       [
         set,
-        scores(of.unanswerable),
-        scores(of.answerable),
-        percent(of.unanswerable.strong),
+        scores(figures.unanswerable),
+        scores(figures.answerable),
+        percent(figures.unanswerable.strong),
         ...ids.map((id) => share(unanswerable?.systems[id]?.area.value)),
       ],
     ];

@@ -30,9 +30,9 @@ for (const [language, paraphrases] of Object.entries(PARAPHRASES)) {
     ...(bare ? [[bare, " without prefixes"] as const] : []),
   ]) {
     const apart = await tellApart(embedder, paraphrases);
-    const { right, of, own, other, separation } = apart;
+    const { right, questions, own, other, separation } = apart;
     console.log(
-      `${language}${how}: ${right} of ${of} answers score above all others; ${own.toFixed(2)} with their ` +
+      `${language}${how}: ${right} of ${questions} answers score above all others; ${own.toFixed(2)} with their ` +
         `question, ${other.toFixed(2)} with others, ${separation.toFixed(1)} standard deviations apart`,
     );
     if (embedder === asRead && isToldApart(apart)) known.push(language);

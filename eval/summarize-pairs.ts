@@ -76,8 +76,8 @@ function strongFigures(
     const isAbove = ({ score }: PairOutcome) => score > STRONG;
     return {
       above: outcomes.filter(isAbove).length,
-      precision: shareOf(outcomes, { of: isAbove, that: isSame }),
-      recall: shareOf(outcomes, { of: isSame, that: isAbove }),
+      precision: shareOf(outcomes, { among: isAbove, that: isSame }),
+      recall: shareOf(outcomes, { among: isSame, that: isAbove }),
     };
   };
   return {
@@ -89,14 +89,15 @@ function strongFigures(
 
 type Test = (pair: PairOutcome) => boolean;
 
-/** Computes a share. NaN if there is nothing to divide by. */
-function shareOf(outcomes: readonly PairOutcome[], { of, that }: { of: Test; that: Test }) {
-  const [isOf, isThat] = [outcomes.map(of), outcomes.map((each) => of(each) && that(each))];
+/** Computes the share of the pairs `among` that are `that` as well. NaN if there are none. */
+function shareOf(outcomes: readonly PairOutcome[], { among, that }: { among: Test; that: Test }) {
+  const isAmong = outcomes.map(among);
+  const isBoth = outcomes.map((each) => among(each) && that(each));
   const share = (draw: Iterable<number>) => {
     let [all, some] = [0, 0];
     for (const i of draw) {
-      all += Number(isOf[i]);
-      some += Number(isThat[i]);
+      all += Number(isAmong[i]);
+      some += Number(isBoth[i]);
     }
     return some / all;
   };

@@ -158,6 +158,6 @@ function valuesOfMetric(outcomes: readonly Outcome[], metric: Metric): number[] 
   return outcomes.flatMap((outcome) => outcome[metric] ?? []);
 }
 
-function bySystem<T>(ids: readonly string[], of: (id: string) => T): Record<string, T> {
-  return Object.fromEntries(ids.map((id) => [id, of(id)]));
+function bySystem<T>(ids: readonly string[], valueIn: (id: string) => T): Record<string, T> {
+  return Object.fromEntries(ids.map((id) => [id, valueIn(id)]));
 }

@@ -5,7 +5,7 @@ import type { Paraphrase } from "./paraphrase-set.js";
 export interface Apart {
   /** Number of questions whose answer scores above all others. */
   readonly right: number;
-  readonly of: number;
+  readonly questions: number;
   /** Mean cosines of the questions with their answers, and with all others. */
   readonly own: number;
   readonly other: number;
@@ -30,11 +30,11 @@ export async function tellApart(embedder: Embedder, paraphrases: readonly Paraph
   const [a, b] = [spread(own), spread(others.flat())];
   const deviation = Math.sqrt((a.variance + b.variance) / 2);
   const separation = deviation > 0 ? (a.mean - b.mean) / deviation : 0;
-  return { right, of: paraphrases.length, own: a.mean, other: b.mean, separation };
+  return { right, questions: paraphrases.length, own: a.mean, other: b.mean, separation };
 }
 
-export function isToldApart({ right, of }: Apart): boolean {
-  return right >= RIGHT_MIN * of;
+export function isToldApart({ right, questions }: Apart): boolean {
+  return right >= RIGHT_MIN * questions;
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

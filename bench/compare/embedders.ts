@@ -31,8 +31,8 @@ export async function openNodeEmbedder(
 export function openPythonEmbedder(options: DriverOptions & { corpus: Corpus }): BareEmbedder {
   const { texts, questions } = options.corpus;
   const driver = new PythonDriver(options, "embedder");
-  const embed = (of: readonly string[], { from, count, callers, secondsMax }: LoadOptions) =>
-    driver.load("embed", { texts: of.slice(from, from + count), callers, secondsMax });
+  const embed = (all: readonly string[], { from, count, callers, secondsMax }: LoadOptions) =>
+    driver.load("embed", { texts: all.slice(from, from + count), callers, secondsMax });
   return {
     recall: (load) => embed(questions, load),
     store: (load) => embed(texts, load),

@@ -12,7 +12,7 @@ export interface Resident {
 export function resident(pids: readonly number[]): Resident | undefined {
   if (process.platform !== "linux") return undefined;
   const all = pids.flatMap(withChildren).map(proportional);
-  const sum = (of: (one: Resident) => number) => all.reduce((total, one) => total + of(one), 0);
+  const sum = (bytesOf: (one: Resident) => number) => all.reduce((total, one) => total + bytesOf(one), 0);
   return { own: sum(({ own }) => own), files: sum(({ files }) => files) };
 }
 

@@ -78,6 +78,6 @@ function rates(loads: readonly Load[] = []): number[] {
   return loads.map(({ latenciesMs, seconds }) => latenciesMs.length / seconds);
 }
 
-function mapped<T, U>(record: Readonly<Record<string, T>>, of: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, of(value)]));
+function mapped<T, U>(record: Readonly<Record<string, T>>, convert: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]));
 }

@@ -8,7 +8,7 @@ const SHORT_SECONDS = 600;
 
 export interface Quantity {
   readonly name: string;
-  readonly of: (sample: Sample) => number;
+  readonly valueIn: (sample: Sample) => number;
   /** Divisor for showing a value. */
   readonly unit: { readonly name: string; readonly size: number };
   /** Maximum rise over the judged time. */
@@ -42,33 +42,33 @@ const MILLISECOND = { name: "ms", size: 1 };
 export const QUANTITIES: readonly Quantity[] = [
   {
     name: "Memory (its own)",
-    of: (sample) => sample.ownBytes,
+    valueIn: (sample) => sample.ownBytes,
     unit: MEGABYTE,
     riseMax: { share: 0.05, least: 8e6 },
     shortRiseMax: { share: 1, least: 0 },
   },
   {
     name: "Heap in use",
-    of: (sample) => sample.heapUsedBytes,
+    valueIn: (sample) => sample.heapUsedBytes,
     unit: MEGABYTE,
     riseMax: { share: 0.2, least: 8e6 },
     shortRiseMax: { share: 2, least: 0 },
   },
   {
     name: "File descriptors",
-    of: (sample) => sample.descriptors,
+    valueIn: (sample) => sample.descriptors,
     unit: COUNT,
     riseMax: { share: 0, least: 3 },
   },
   {
     name: "Active resources of Node",
-    of: (sample) => sample.resources,
+    valueIn: (sample) => sample.resources,
     unit: COUNT,
     riseMax: { share: 0, least: 5 },
   },
   {
     name: "Event-loop delay, p99",
-    of: (sample) => sample.delayP99Ms,
+    valueIn: (sample) => sample.delayP99Ms,
     unit: MILLISECOND,
     // Other load on the machine also shows in this one.
     riseMax: { share: 0.5, least: 5 },
@@ -87,11 +87,11 @@ export function driftsOf(samples: readonly Sample[], quantities = QUANTITIES): D
 }
 
 function driftOf(samples: readonly Sample[], quantity: Quantity, short: boolean): Drift {
-  const { name, of, unit } = quantity;
+  const { name, valueIn, unit } = quantity;
   const riseMax = (short ? quantity.shortRiseMax : undefined) ?? quantity.riseMax;
-  const values = samples.map(of);
+  const values = samples.map(valueIn);
   const median = percentile(values, 0.5);
-  const points = samples.map((sample) => [sample.seconds, of(sample)] as const);
+  const points = samples.map((sample) => [sample.seconds, valueIn(sample)] as const);
   const seconds = (samples.at(-1)?.seconds ?? 0) - (samples[0]?.seconds ?? 0);
   const rise = slope(points) * seconds;
   const allowed = Math.max(riseMax.share * median, riseMax.least);

@@ -25,10 +25,13 @@ function manifest(examples) {
 
 /** Each value that has no parts of its own: its path, its default, and what the schema says of it. */
 function leaves(schema, values, path = []) {
-  return Object.entries(schema.properties).flatMap(([name, of]) => {
+  return Object.entries(schema.properties).flatMap(([name, property]) => {
     const value = values?.[name];
-    if (of.properties !== undefined && name !== "settings") return leaves(of, value, [...path, name]);
-    return value === undefined ? [] : [{ path: [...path, name].join("."), value, means: of.description }];
+    if (property.properties !== undefined && name !== "settings")
+      return leaves(property, value, [...path, name]);
+    return value === undefined
+      ? []
+      : [{ path: [...path, name].join("."), value, means: property.description }];
   });
 }
 

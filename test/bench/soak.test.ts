@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const run = promisify(execFile);
 
 /** Makes samples of a server that holds this much at each second, plus a constant amount. */
-function samplesOf(of: (second: number) => Partial<Sample>): Sample[] {
+function samplesOf(partAt: (second: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 361 }, (_, i) => ({
     seconds: i * 5,
     ownBytes: 200e6,
@@ -21,7 +21,7 @@ function samplesOf(of: (second: number) => Partial<Sample>): Sample[] {
     resources: 20,
     delayP99Ms: 10,
     delayMaxMs: 20,
-    ...of(i * 5),
+    ...partAt(i * 5),
   }));
 }
 

@@ -16,7 +16,7 @@ async function apart(options: Pick<EmbedderOptions, "model" | "modelsDir" | "set
 it("the bundled model tells answers apart, and less so with a prefix that it was not trained with", async () => {
   const bundled = { model: "bundled", modelsDir: "/nowhere" };
   const bare = await apart(bundled);
-  expect(bare).toMatchObject({ right: 6, of: 6 });
+  expect(bare).toMatchObject({ right: 6, questions: 6 });
   const settings = { queryPrefix: "The train to Paris was late again today. " };
   expect((await apart({ ...bundled, settings })).separation).toBeLessThan(bare.separation / 1.25);
 });
