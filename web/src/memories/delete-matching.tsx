@@ -20,12 +20,12 @@ export interface DeleteMatchingProps {
 
 /** Shows how many memories a filter finds, and deletes them if one wants that. */
 export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
-  const { mutate: look, data, error } = useMutation(memories.deleteMemories);
+  const { mutate: preview, data, error } = useMutation(memories.deleteMemories);
   const { deleted, failure, run } = useDeletion(matching, onClose);
   const { namespace, filter, includeSuperseded } = matching;
   useEffect(
-    () => look({ namespace, filter, includeSuperseded, dryRun: true }),
-    [look, namespace, filter, includeSuperseded],
+    () => preview({ namespace, filter, includeSuperseded, dryRun: true }),
+    [preview, namespace, filter, includeSuperseded],
   );
   return (
     <Confirm
