@@ -5,11 +5,11 @@ import { count as grouped } from "../src/errors.js";
 import { UsageError } from "./failure.js";
 import { print, short, tableOf, toTheSecond } from "./output.js";
 import {
-  type CommonOptions,
   checkWritable,
   connect,
   HEADERS,
   loginOf,
+  type Options,
   profilePath,
   writeLogin,
 } from "./profile.js";
@@ -17,7 +17,7 @@ import {
 /** Number of calls by which GetAccount says that a plan has no limit. */
 const UNLIMITED = 2_147_483_647;
 
-export async function signUp({ email, ...given }: CommonOptions & { email?: string }): Promise<void> {
+export async function signUp({ email, ...given }: Options & { email?: string }): Promise<void> {
   const login = loginOf(given);
   const path = profilePath();
   if (login.api_key !== undefined) {
@@ -34,7 +34,7 @@ export async function signUp({ email, ...given }: CommonOptions & { email?: stri
 }
 
 /** Keeps a key that there is already. It is read from the standard input: others can see a command's line. */
-export async function logIn(given: CommonOptions): Promise<void> {
+export async function logIn(given: Options): Promise<void> {
   const login = loginOf(given);
   const { url } = login;
   if (process.stdin.isTTY) console.error("Paste the key, then press Enter and Ctrl-D:");
@@ -47,7 +47,7 @@ export async function logIn(given: CommonOptions): Promise<void> {
   print(given, { accountId, url }, () => [`Account ${accountId} of ${url}. Its key is in ${profilePath()}.`]);
 }
 
-export async function logOut(given: CommonOptions): Promise<void> {
+export async function logOut(given: Options): Promise<void> {
   const { api_key: key, ...login } = loginOf(given);
   const { url } = login;
   if (key === undefined) throw new UsageError(`${profilePath()} has no key for ${url}`);
@@ -55,13 +55,13 @@ export async function logOut(given: CommonOptions): Promise<void> {
   print(given, { url }, () => [`the key for ${url} is forgotten here; it still works until it is revoked`]);
 }
 
-export async function whoAmI(given: CommonOptions): Promise<void> {
+export async function whoAmI(given: Options): Promise<void> {
   const answer = await connect(given).account.get();
   const { url } = loginOf(given);
   print(given, { url, ...answer }, () => [`account ${answer.accountId} of ${url}`]);
 }
 
-export async function account(given: CommonOptions): Promise<void> {
+export async function account(given: Options): Promise<void> {
   const answer = await connect(given).account.get();
   const { accountId, email, plan, callsUsed, callsLimit, createdAt } = answer;
   print(given, answer, () => [
@@ -73,12 +73,12 @@ export async function account(given: CommonOptions): Promise<void> {
   ]);
 }
 
-export async function closeAccount(accountId: string, given: CommonOptions): Promise<void> {
+export async function closeAccount(accountId: string, given: Options): Promise<void> {
   const answer = await connect(given).account.close({ accountId });
   print(given, answer, () => [`account ${accountId} is closed, and all that it held is erased`]);
 }
 
-export async function usage({ days, ...given }: CommonOptions & { days?: number }): Promise<void> {
+export async function usage({ days, ...given }: Options & { days?: number }): Promise<void> {
   const answer = await connect(given).account.usage({ days });
   print(given, answer, () =>
     tableOf(
@@ -92,7 +92,7 @@ export async function usage({ days, ...given }: CommonOptions & { days?: number 
   );
 }
 
-export async function listKeys(given: CommonOptions): Promise<void> {
+export async function listKeys(given: Options): Promise<void> {
   const answer = await connect(given).account.listKeys();
   print(given, answer, () =>
     tableOf(
@@ -108,7 +108,7 @@ export async function listKeys(given: CommonOptions): Promise<void> {
   );
 }
 
-interface CreatingKey extends CommonOptions {
+interface CreatingKey extends Options {
   readonly name?: string;
   readonly readOnly?: boolean;
   readonly namespace?: string;
@@ -123,7 +123,7 @@ export async function createKey({ name, readOnly, namespace, ...given }: Creatin
 
 export async function revokeKey(
   id: string,
-  { force, ...given }: CommonOptions & { force?: boolean },
+  { force, ...given }: Options & { force?: boolean },
 ): Promise<void> {
   const answer = await connect(given).account.revokeKey({ id, force });
   print(given, answer, () => [`${id} revoked`]);

@@ -15,7 +15,7 @@ import { IDS_MAX } from "../src/memory/requests/id.js";
 import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { UsageError } from "./failure.js";
 import { print, short, tableOf, toTheSecond } from "./output.js";
-import { type CommonOptions, connect, type NamespaceOptions } from "./profile.js";
+import { connect, type NamespaceOptions, type Options } from "./profile.js";
 import { metadataGiven, textGiven } from "./values.js";
 
 /** The part of a command's options that its request has by the same names. */
@@ -286,7 +286,7 @@ function targetsOf(ids: readonly string[], filter: Metadata | undefined) {
   }));
 }
 
-interface Dropping extends CommonOptions {
+interface Dropping extends Options {
   readonly force?: boolean;
   readonly prefix?: string;
   readonly dryRun?: boolean;
@@ -328,13 +328,13 @@ export async function dropNamespaces(
 
 async function dropNamespace(
   namespace: string,
-  { force, ...given }: CommonOptions & { force?: boolean },
+  { force, ...given }: Options & { force?: boolean },
 ): Promise<void> {
   const { deleted } = await connect(given).deleteNamespace({ namespace, force });
   print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${grouped(deleted)} memories`]);
 }
 
-export async function namespaces(given: CommonOptions): Promise<void> {
+export async function namespaces(given: Options): Promise<void> {
   const all: Namespace[] = [];
   for await (const each of connect(given).namespaces({ pageSize: PAGE_SIZE_MAX })) all.push(each);
   print(given, { namespaces: all }, () =>

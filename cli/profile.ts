@@ -134,10 +134,10 @@ function loginIn(value: unknown): Login {
 }
 
 /** Options that every command has. */
-export interface CommonOptions extends Output, Named {}
+export interface Options extends Output, Named {}
 
 /** Options of the commands that are about one namespace. */
-export interface NamespaceOptions extends CommonOptions {
+export interface NamespaceOptions extends Options {
   readonly namespace: string;
 }
 

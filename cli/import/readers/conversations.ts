@@ -29,7 +29,7 @@ const WORDS = ["text", "audio_transcription"];
  * each the texts of the branch that is shown last are taken, in their order.
  */
 export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
-  for (const { value, place } of await conversationsIn(source, { program: "ChatGPT", messages: "mapping" })) {
+  for (const { value, place } of await conversationsIn(source, { name: "ChatGPT", messages: "mapping" })) {
     const conversation = objectOf(value);
     const mapping = objectOf(conversation?.mapping);
     if (conversation === undefined || mapping === undefined) {
@@ -124,7 +124,7 @@ function wordsOf({ content }: JsonObject): string | undefined {
 /** Reads `conversations.json` of Claude's data export: a list of conversations with their messages in order. */
 export async function* readClaude(source: Source): AsyncGenerator<Read> {
   for (const { value, place } of await conversationsIn(source, {
-    program: "Claude",
+    name: "Claude",
     messages: "chat_messages",
   })) {
     const conversation = objectOf(value) ?? {};
@@ -170,11 +170,11 @@ function joined(texts: readonly unknown[]): string {
  *
  * @throws OtherFormatError if none of them has the member in which this program keeps their messages.
  */
-async function conversationsIn(source: Source, { program, messages }: { program: string; messages: string }) {
+async function conversationsIn(source: Source, { name, messages }: { name: string; messages: string }) {
   const json = await source.json();
   const conversations = placed(json, "$");
   const isKnown = conversations.some(({ value }) => messages in (objectOf(value) ?? {}));
   if (!isKnown && listOf(json)?.length !== 0)
-    throw otherFormat(`conversations.json of ${program}'s data export`);
+    throw otherFormat(`conversations.json of ${name}'s data export`);
   return conversations;
 }
