@@ -417,6 +417,27 @@ describe("a server in trouble", () => {
     await embed(embedder);
   });
 
+  it("that comes back after the model was closed is not told of", async () => {
+    const onAway = vi.fn();
+    const embedder = await open({}, { onAway });
+    server.disturb = (asked, response) => {
+      status(400)(asked, response);
+      return true;
+    };
+    await failureOf(embed(embedder));
+    expect(onAway).toHaveBeenCalledOnce();
+    const probe = await new Promise<() => void>((resolve) => {
+      server.disturb = (asked, response) => {
+        resolve(() => response.end(JSON.stringify(answerTo(asked))));
+        return true;
+      };
+    });
+    await embedder.close();
+    probe();
+    await sleep(100);
+    expect(onAway).toHaveBeenCalledOnce();
+  });
+
   it("does not hold texts whose callers have gone", async () => {
     const embedder = await open();
     server.disturb = (_, response) => {
