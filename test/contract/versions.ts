@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../../src/memory/ports/ports.js";
 import { currentByExternalId, currentVersionOf } from "../../src/memory/versions/current-version.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, nextOf } from "./samples.js";
@@ -72,6 +73,25 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       const view = { log: log(), secondaryIndexes, logId, from: 4, nowMs: 0 };
       expect(await currentByExternalId(view, "x")).toBeUndefined();
       expect(await currentVersionOf(view, first.id)).toBeUndefined();
+    });
+
+    it("have the next version of a memory that was replaced, and then deleted as it was before, within a look", async () => {
+      const first = aMemory({ externalId: "x" });
+      const second = nextOf(first, 1, { externalId: "x" });
+      const logId = await write([first, second, { op: "delete", opId: "d", target: 1 }]);
+      const { secondaryIndexes } = used.storage;
+      for (const isErased of [false, true]) {
+        if (isErased) await log().erase({ logId, sequences: [1] });
+        const before = [1];
+        const since = withChanges(secondaryIndexes, {
+          locate: async (asked) => before.pop() ?? secondaryIndexes.locate(asked),
+          findByExternalId: async (asked) => before.pop() ?? secondaryIndexes.findByExternalId(asked),
+        });
+        const view = { log: log(), secondaryIndexes: since, logId, from: 4, nowMs: 0 };
+        expect((await currentVersionOf(view, first.id))?.sequence).toBe(2);
+        before.push(1);
+        expect((await currentByExternalId(view, "x"))?.sequence).toBe(2);
+      }
     });
   });
 }

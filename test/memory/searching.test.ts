@@ -120,7 +120,13 @@ describe("a memory that is replaced during a search", () => {
     expect(numbers.filter((number) => number === 1 || number === 21)).toEqual(found);
   });
 
-  it("is found though the index lost the old version before it had the new one", async () => {
+  it.each([
+    ["", replace],
+    [
+      "; a delete came to the old one afterwards",
+      (target: number) => replace(target).then(() => remove(target)),
+    ],
+  ])("is found though the index lost the old version before it had the new one%s", async (_, replaceIt) => {
     const hits = points.slice(1).map(({ sequence }) => hit(sequence));
     const { vectors } = plainVectors(() => ({
       search: async () => {
@@ -129,7 +135,7 @@ describe("a memory that is replaced during a search", () => {
       },
     }));
     const change = once(async (domain: Domain) => {
-      await replace(1);
+      await replaceIt(1);
       await domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
     });
     domain = service.domain({ vectors });

@@ -215,8 +215,13 @@ export class Search {
 
   /** Number of the memory that replaced or superseded each; undefined for those that were deleted. */
   get #replacements(): Map<number, number | undefined> {
+    // Last: a delete may have come to a version that had been replaced before.
+    const replaced = this.changes.filter(({ how }) => how === "replaced");
     return new Map(
-      this.changes.map(({ target, how, sequence }) => [target, how === "deleted" ? undefined : sequence]),
+      [...this.changes, ...replaced].map(({ target, how, sequence }) => [
+        target,
+        how === "deleted" ? undefined : sequence,
+      ]),
     );
   }
 

@@ -42,10 +42,12 @@ async function versionAt(
     // Read after the memory, so that a replacement which is appended meanwhile is found.
     const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();
-    if (last?.how === "deleted") return undefined;
-    if (found === undefined || last?.how === "replaced") {
+    if (found === undefined || (last !== undefined && last.how !== "superseded")) {
       // There may be a later version. Where it is erased already, what it replaced may still be there and be found first.
-      sequence = last?.how === "replaced" ? last.sequence : await find();
+      const next = last?.how === "replaced" ? last.sequence : await find();
+      // A delete may have come to a version that had been replaced before.
+      if (last?.how === "deleted" && (next ?? 0) <= sequence) return undefined;
+      sequence = next;
       continue;
     }
     return { ...found, supersededBy: last?.id };
