@@ -143,7 +143,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/versions/current-version.ts",
-        'if (last?.how === "deleted") return undefined;',
+        'if (last?.how === "deleted" && (next ?? 0) <= sequence) return undefined;',
         'if (last?.how === "deleted" && found) return { ...found, supersededBy: undefined };',
       ],
     ],
