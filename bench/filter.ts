@@ -125,7 +125,7 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
     ...storage,
     indexes,
     clock: systemClock,
-    buildingBytesMax: Number.MAX_SAFE_INTEGER,
+    indexMemoryBytesMax: Number.MAX_SAFE_INTEGER,
   });
   const pauses = monitorEventLoopDelay({ resolution: 1 });
   pauses.enable();

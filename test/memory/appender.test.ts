@@ -17,8 +17,8 @@ function replicaOf(
   { clock, index = plainIndex() }: { clock: Clock; index?: VectorPart },
 ): Replica {
   const indexes = indexesWith(index);
-  const buildingBytesMax = Number.MAX_SAFE_INTEGER;
-  return new Replica("i", { ...log.ports, indexes, clock, buildingBytesMax });
+  const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
+  return new Replica("i", { ...log.ports, indexes, clock, indexMemoryBytesMax });
 }
 
 function setUp(index: VectorPart = plainIndex()) {

@@ -5,6 +5,7 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { drop } from "../../src/memory/erasure/drop.js";
+import type { Replica } from "../../src/memory/log/replica.js";
 import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import type { Log, Projection, Range } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
@@ -15,6 +16,7 @@ import {
   CALLER,
   DIMENSIONS,
   type Domain,
+  type DomainOptions,
   memoryOf,
   plainVectors,
   scopeOf,
@@ -172,6 +174,78 @@ describe("the memory budget", () => {
     const domain = service.domain({ vectors, indexMemoryBytesMax: 0.8 * EACH });
     for (let i = 0; i < 2; i++) expect(await domain.size("a")).toBe(10);
     expect(domain.namespaces.open.measure()).toMatchObject({ bytes: expect.closeTo(EACH, -5), tooLarge: 0 });
+  });
+
+  it("refuses none that is over it only by what a search with words keeps", async () => {
+    const service = await open();
+    await fill(service, ["a"]);
+    const open10 = async (options: DomainOptions) => {
+      const domain = service.domain({ vectors: plainVectors(() => ({})).vectors, ...options });
+      expect(await domain.size("a")).toBe(10);
+      return { domain, bytes: domain.namespaces.open.measure().bytes };
+    };
+    const { bytes } = await open10({});
+    const { domain } = await open10({ indexMemoryBytesMax: bytes });
+    const withWords = ({ replica }: { replica: Replica }) =>
+      replica.searching((search) => search.matchWords("memory"));
+    await domain.namespaces.using(scopeOf("a"), withWords);
+    expect(domain.namespaces.open.measure().bytes).toBeGreaterThan(bytes);
+    expect(await domain.size("a")).toBe(10);
+  });
+
+  describe("with superseded memories", () => {
+    const refused = { code: "resource_exhausted", reason: "INDEX_TOO_LARGE" };
+    const bytesOf = (domain: Domain) => domain.namespaces.open.measure().bytes;
+
+    /** Opens a namespace of ten memories and the ten that they supersede. */
+    async function openSuperseding(indexMemoryBytesMax: number) {
+      const service = await open();
+      const superseding = memories(10).map((each, i) => ({ ...each, id: `new${i}`, supersedes: [i + 1] }));
+      await service.write("a", [...memories(10), ...superseding]);
+      const { vectors, opened } = plainVectors(() => ({}));
+      const domain = service.domain({ vectors, indexMemoryBytesMax });
+      const sizeOfAll = () =>
+        domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
+          await replica.current();
+          return replica.searching((search) => search.size(), { includeSuperseded: true });
+        });
+      const removeTwo = (sequence: number) =>
+        domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
+          for (const each of [sequence, sequence + 1]) replica.forget(each);
+        });
+      return { domain, opened, sizeOfAll, removeTwo };
+    }
+
+    it("refuses only what needs these, if they do not fit beside the others", async () => {
+      const { domain, opened, sizeOfAll, removeTwo } = await openSuperseding(1.75 * EACH);
+      expect(await domain.size("a")).toBe(10);
+      await expect(sizeOfAll()).rejects.toMatchObject(refused);
+      expect(await domain.size("a")).toBe(10);
+      const built = opened.length;
+      await expect(sizeOfAll()).rejects.toMatchObject(refused);
+      // Not in vain once more.
+      expect(opened).toHaveLength(built);
+      expect(bytesOf(domain)).toBeLessThan(1.1 * EACH);
+      await removeTwo(1);
+      await expect(sizeOfAll()).rejects.toMatchObject(refused);
+      await removeTwo(3);
+      expect(await sizeOfAll()).toBe(16);
+      expect(domain.troubles).toEqual([]);
+    });
+
+    it("gives the memory of these back when the others need it", async () => {
+      const { domain, sizeOfAll, removeTwo } = await openSuperseding(2.15 * EACH);
+      expect(await sizeOfAll()).toBe(20);
+      expect(bytesOf(domain)).toBeGreaterThan(1.9 * EACH);
+      for (const n of [1, 2, 3]) {
+        await domain.append("a", aMemory({ id: `more${n}`, opId: `more${n}` }));
+      }
+      expect(await domain.size("a")).toBe(13);
+      expect(bytesOf(domain)).toBeLessThan(1.4 * EACH);
+      await expect(sizeOfAll()).rejects.toMatchObject(refused);
+      await removeTwo(1);
+      expect(await sizeOfAll()).toBe(21);
+    });
   });
 
   it("ends the building of an index that is far over it", async () => {

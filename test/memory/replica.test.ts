@@ -29,7 +29,7 @@ function setUp(changes: Partial<VectorPart> = {}, ofWords: Partial<Index> = {}) 
         return opened;
       },
     },
-    buildingBytesMax: Number.MAX_SAFE_INTEGER,
+    indexMemoryBytesMax: Number.MAX_SAFE_INTEGER,
     clock,
     onLost: (_, what) => lost.push(what),
     onTrouble: (error) => troubles.push(error),

@@ -18,6 +18,7 @@ it("the index of superseded memories loses many at once, which expired at the sa
     indexes,
     clock: new HandClock(),
     applied: () => 3,
+    checkRoom: () => {},
   });
   const size = async () => (await index.layers()).reduce((sum, layer) => sum + layer.index.size, 0);
   expect(await size()).toBe(2);

@@ -8,22 +8,16 @@ import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
 import { completeEnd } from "./living-log.js";
 import { type Open, OpenNamespaces } from "./open-namespaces.js";
-import { LogEndedError, Replica, type ReplicaOptions, tooLarge } from "./replica.js";
+import { LogEndedError, Replica, type ReplicaOptions } from "./replica.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
-/** Share of the budget that one index may take while it is built: what is not sealed yet takes more. */
-const BUILDING_SHARE = 1.5;
 
 /** Interval of recording that a namespace is in use. */
 const TOUCH_MS = 600_000;
 
-export interface NamespacesOptions
-  extends Omit<ReplicaOptions, "buildingBytesMax">,
-    Pick<DomainPorts, "names" | "erasures"> {
+export interface NamespacesOptions extends ReplicaOptions, Pick<DomainPorts, "names" | "erasures"> {
   readonly modelVersions: ModelVersions;
-  /** Bytes of open indexes beyond which the least recently used ones are closed. */
-  readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
   readonly exclusive?: boolean | undefined;
 }
@@ -82,7 +76,7 @@ export class Namespaces {
         return await this.#keepOpen(open, async ({ replica }) => {
           // A log whose model is not loaded any more has probably moved, and needs no model then.
           if (!this.#options.modelVersions.has(modelVersionOf(replica.logId))) await replica.current();
-          await this.#ensureCapacity(replica);
+          await replica.ensureCapacity();
           return work(open);
         });
       } catch (error) {
@@ -188,19 +182,6 @@ export class Namespaces {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /**
-   * Expects that the index of a namespace fits alone into the budget of all.
-   *
-   * @throws MemoryError `resource_exhausted`
-   */
-  async #ensureCapacity(replica: Replica): Promise<void> {
-    const { indexMemoryBytesMax } = this.#options;
-    if (replica.neededBytes <= indexMemoryBytesMax) return;
-    // Others may have deleted some of it.
-    await replica.current();
-    if (replica.neededBytes > indexMemoryBytesMax) throw tooLarge();
-  }
-
   async #keepOpen<T>(
     open: Open,
     work: (open: Open) => Promise<T>,
@@ -244,8 +225,7 @@ export class Namespaces {
 
   #create(scope: Scope, logId: string): Open {
     const options = this.#options;
-    const buildingBytesMax = BUILDING_SHARE * options.indexMemoryBytesMax;
-    const replica = new Replica(logId, { ...options, buildingBytesMax });
+    const replica = new Replica(logId, options);
     const appender = new Appender(replica, { ...options, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }

@@ -43,6 +43,8 @@ const NEAR_MANY = 512;
 const EXPIRED_AT_ONCE = 256;
 /** Memory that the time of one takes, in bytes. */
 const EXPIRY_BYTES = 16;
+/** Share of the memory for indexes that one may take while it is built: what is not sealed yet takes more. */
+const BUILDING_SHARE = 1.5;
 /** Memory of the objects that an open namespace has, however few its memories are. */
 const OBJECTS_BYTES = 12_288;
 
@@ -64,8 +66,8 @@ export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryInde
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
    */
   onCaughtUp?: ((entries: number) => void) | undefined;
-  /** Bytes of its indexes at which building them ends. */
-  readonly buildingBytesMax: number;
+  /** Memory for the indexes of all open namespaces, in bytes. */
+  readonly indexMemoryBytesMax: number;
   /** Called with failures of work that no call waits for, and of the index. */
   onTrouble?: ((error: unknown) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
@@ -138,7 +140,12 @@ export class Replica implements Searchable {
     this.index.onLost = () => {
       this.broken = true;
     };
-    this.#superseded = new SupersededIndex({ ...options, logId, applied: () => this.applied });
+    this.#superseded = new SupersededIndex({
+      ...options,
+      logId,
+      applied: () => this.applied,
+      checkRoom: (bytes) => this.#checkRoom(bytes),
+    });
   }
 
   /** True if memories were removed too early, because the clock was ahead for a while: a new replica must replace it. */
@@ -152,13 +159,34 @@ export class Replica implements Searchable {
   }
 
   get bytes(): number {
-    const indexes = OBJECTS_BYTES + this.index.bytes + this.#superseded.bytes;
-    return indexes + this.#expiries.size * EXPIRY_BYTES + this.#mean.bytes + this.#meanOfAll.bytes;
+    const copies = this.index.vectors.copiedBytes + this.#mean.bytes + this.#meanOfAll.bytes;
+    return this.neededBytes + copies + this.#superseded.bytes;
   }
 
-  /** Bytes without the copies that searches make: otherwise a recall could make its namespace too large. */
+  /**
+   * Bytes that all calls need, without the copies that some make, and without superseded memories: otherwise a recall
+   * could make its namespace too large.
+   */
   get neededBytes(): number {
-    return this.bytes - this.index.vectors.copiedBytes;
+    const { bytes, vectors } = this.index;
+    return OBJECTS_BYTES + bytes - vectors.copiedBytes + this.#expiries.size * EXPIRY_BYTES;
+  }
+
+  /**
+   * Expects that its index fits alone into the memory for all; superseded memories make room for the others.
+   *
+   * @throws MemoryError `resource_exhausted`
+   */
+  async ensureCapacity(): Promise<void> {
+    const { indexMemoryBytesMax } = this.options;
+    // Others may have deleted some of it.
+    if (this.neededBytes > indexMemoryBytesMax) await this.current();
+    this.#checkRoom(0);
+    if (this.neededBytes + this.#superseded.bytes > indexMemoryBytesMax) this.#superseded.release();
+  }
+
+  #checkRoom(more: number): void {
+    if (this.neededBytes + more > this.options.indexMemoryBytesMax) throw tooLarge();
   }
 
   /**
@@ -421,8 +449,8 @@ export class Replica implements Searchable {
     try {
       return await indexing;
     } catch (error) {
-      // An index that is only too busy has lost nothing.
-      if (error instanceof MemoryError && error.code === "unavailable") throw error;
+      // An index that is only too busy, or has no room, has lost nothing.
+      if (error instanceof MemoryError && error.code !== "internal") throw error;
       // Callers learn only that it failed. One that is being stopped fails as it must.
       if (!this.broken && !this.#stopped) this.options.onTrouble?.(error);
       this.broken = true;
@@ -455,7 +483,8 @@ export class Replica implements Searchable {
   /** Throws if an index that is still being built may grow no more. */
   #checkBuilding(): void {
     if (this.#stopped) throw unavailable("the service is stopping");
-    if (!this.#isBuilt && this.bytes > this.options.buildingBytesMax) throw tooLarge();
+    const bytesMax = BUILDING_SHARE * this.options.indexMemoryBytesMax;
+    if (!this.#isBuilt && this.bytes > bytesMax) throw tooLarge();
   }
 }
 
@@ -468,7 +497,7 @@ function changesBy(sequence: number, entry: Entry<"head">): Change[] {
   return changes.concat(supersedes.map((each) => ({ target: each, how: "superseded", sequence })));
 }
 
-/** Error of a namespace whose index alone is larger than the budget of all. Trying again is of no use. */
+/** Error of a namespace whose index alone is larger than the memory for all. Trying again is of no use. */
 export function tooLarge(): MemoryError {
   const message =
     "the index of this namespace is larger than the memory for all indexes (INDEX_MEMORY_BYTES_MAX): delete some of its memories, or ask the operator to raise it";

@@ -17,10 +17,17 @@ export interface SupersededLayer {
   readonly index: Index;
 }
 
+interface Size {
+  readonly memories: number;
+  readonly bytes: number;
+}
+
 interface SupersededIndexOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly logId: string;
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
+  /** Throws if so many bytes do not fit beside the log's own index. */
+  checkRoom(bytes: number): void;
 }
 
 /**
@@ -37,14 +44,15 @@ export class SupersededIndex {
   #isListed = false;
   /** Memories that were removed since the layer that is being built was begun; undefined if none is. */
   #removedMeanwhile: number[] | undefined;
+  /** Layers that had no room when they were built: to build as much again would be in vain. */
+  #refused: Size = { memories: 0, bytes: 0 };
   readonly #buildOnce = coalesce(() => this.#build());
 
   constructor(private readonly options: SupersededIndexOptions) {}
 
   /** Size in memory, in bytes. */
   get bytes(): number {
-    const layers = this.#layers.reduce((sum, { index }) => sum + index.bytes, 0);
-    return layers + (this.#pending?.size ?? 0) * NUMBER_BYTES;
+    return sizeOf(this.#layers).bytes + (this.#pending?.size ?? 0) * NUMBER_BYTES;
   }
 
   /** Notes memories that were superseded. */
@@ -67,10 +75,33 @@ export class SupersededIndex {
     for (const { index } of this.#layers) void index.remove(sequences);
   }
 
-  /** Returns the indexes of all memories that were superseded before the call. */
+  /** Returns the indexes of all memories that were superseded before the call; throws if they have no room. */
   async layers(): Promise<readonly SupersededLayer[]> {
+    this.#checkRoom(sizeOf(this.#layers));
+    if ((this.#pending?.size ?? 0) >= this.#refused.memories) this.#checkRoom(this.#refused);
     if (!this.#isListed || this.#pending?.size !== 0) await this.#buildOnce();
     return this.#layers;
+  }
+
+  /** Gives the memory of the layers back; they are built again when they are asked for. */
+  release(): void {
+    // One that is being built is checked meanwhile.
+    if (this.#removedMeanwhile !== undefined) return;
+    for (const { sequences, index } of this.#layers) {
+      for (const sequence of sequences) if (index.has(sequence)) this.#pending?.add(sequence);
+    }
+    this.#layers = [];
+    this.changes++;
+  }
+
+  #checkRoom(size: Size): void {
+    try {
+      this.options.checkRoom(size.bytes);
+    } catch (error) {
+      this.#refused = size;
+      this.release();
+      throw error;
+    }
   }
 
   async #build(): Promise<void> {
@@ -90,7 +121,15 @@ export class SupersededIndex {
     }
     const removedMeanwhile: number[] = [];
     this.#removedMeanwhile = removedMeanwhile;
-    const layer = await this.#layerOf(sequences.sort((a, b) => a - b));
+    const building = this.#layerOf(
+      sequences.sort((a, b) => a - b),
+      sizeOf(layers),
+    );
+    const layer = await building.catch((error: unknown) => {
+      this.#removedMeanwhile = undefined;
+      this.release();
+      throw error;
+    });
     // At once: what is removed from now on is removed from this layer as well.
     const removed = layer.index.remove(removedMeanwhile);
     this.#removedMeanwhile = undefined;
@@ -100,7 +139,8 @@ export class SupersededIndex {
     await removed;
   }
 
-  async #layerOf(sequences: readonly number[]): Promise<SupersededLayer> {
+  /** Builds a layer beside others. */
+  async #layerOf(sequences: readonly number[], others: Size): Promise<SupersededLayer> {
     const { logId, indexes, clock } = this.options;
     const index = indexes.openUnsaved(logId);
     for (let from = 0; from < sequences.length; from += FETCH_MANY) {
@@ -114,10 +154,18 @@ export class SupersededIndex {
       const mark = { sequence: last.sequence, opId: last.entry.opId };
       const indexRows = rows.map((each) => rowFor(index, each));
       await index.add(indexRows, mark);
+      this.#checkRoom({ memories: others.memories + index.size, bytes: others.bytes + index.bytes });
       await clock.yield();
     }
     return { sequences, index };
   }
+}
+
+function sizeOf(layers: readonly SupersededLayer[]): Size {
+  return layers.reduce(
+    (sum, { index }) => ({ memories: sum.memories + index.size, bytes: sum.bytes + index.bytes }),
+    { memories: 0, bytes: 0 },
+  );
 }
 
 /** Numbers listed at a time. */
