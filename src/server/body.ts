@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type DescField, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type Message, mergeFromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, base64Decode, WireType } from "@bufbuild/protobuf/wire";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -339,57 +339,46 @@ export function decodeBody(
 /** Fields of a message that are read before other work may run. */
 const SLICE_FIELDS = 1_024;
 
-type MessageList = DescField & { fieldKind: "list"; listKind: "message" };
-
 /**
- * Decodes a long body of Protobuf: the messages of its lists one by one.
+ * Decodes a long body of Protobuf in pieces, which are merged into one message: each message of its lists is the end of
+ * one, and a long message is decoded in pieces as well.
  *
  * @throws MemoryError `invalid_argument` as `decodeBody`, or for a list that is longer than any may be
  */
 async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<Message> {
   const fieldsByNumber = new Map(message.fields.map((field) => [field.number, field]));
-  const lists = new Map<number, { field: MessageList; elements: Message[] }>();
-  for (const field of message.fields) {
-    if (field.fieldKind === "list" && field.listKind === "message")
-      lists.set(field.number, { field, elements: [] });
-  }
-  const rest = Buffer.alloc(bytes.length);
+  const decoded = create(message) as Message & Record<string, Message[]>;
   const timeSlice = new TimeSlice();
-  let [restBytes, structBytes] = [0, 0];
+  let [merged, structBytes] = [0, 0];
+  const mergeUpTo = (end: number) => {
+    mergeFromBinary(message, decoded, bytes.subarray(merged, end), BINARY_OPTIONS);
+    merged = end;
+  };
   try {
     const reader = new BinaryReader(bytes);
     for (let read = 1; reader.pos < reader.len; read++) {
-      if (read % SLICE_FIELDS === 0) await timeSlice.endIfOver();
       const from = reader.pos;
       const [number, wireType] = reader.tag();
-      const list = wireType === WireType.LengthDelimited ? lists.get(number) : undefined;
-      if (list !== undefined) {
-        list.elements.push(await readElement(list.field, reader.bytes()));
-        if (list.elements.length > ELEMENTS_MAX) throw tooMany(list.field.name);
-        await timeSlice.endIfOver();
-      } else {
-        reader.skip(wireType, number);
-        const field = fieldsByNumber.get(number);
-        if (field === undefined) continue;
-        if (field.message?.typeName === StructSchema.typeName) structBytes += reader.pos - from;
-        if (structBytes > STRUCT_BYTES_MAX) throw invalid(field.name, "is larger than any may be");
-        rest.set(bytes.subarray(from, reader.pos), restBytes);
-        restBytes += reader.pos - from;
-      }
+      const content = wireType === WireType.LengthDelimited ? reader.bytes() : reader.skip(wireType, number);
+      const { name = "", localName = "", fieldKind, message: inner } = fieldsByNumber.get(number) ?? {};
+      if (inner?.typeName === StructSchema.typeName) structBytes += reader.pos - from;
+      if (structBytes > STRUCT_BYTES_MAX) throw invalid(name, "is larger than any may be");
+      const list = fieldKind === "list" && inner !== undefined ? decoded[localName] : undefined;
+      if (list === undefined && read % SLICE_FIELDS !== 0) continue;
+      if (list !== undefined && content.length > ELEMENT_SIZE_MAX) throw elementTooLarge(name);
+      if (list !== undefined && content.length >= LONG_BYTES) {
+        mergeUpTo(from);
+        list.push(await readLongBinary(inner as DescMessage, content));
+        merged = reader.pos;
+      } else mergeUpTo(reader.pos);
+      if (list !== undefined && list.length > ELEMENTS_MAX) throw tooMany(name);
+      await timeSlice.endIfOver();
     }
-    const fields: Record<string, unknown> = {};
-    for (const { field, elements } of lists.values()) fields[field.localName] = elements;
-    return Object.assign(fromBinary(message, rest.subarray(0, restBytes), BINARY_OPTIONS), fields);
+    mergeUpTo(reader.pos);
+    return decoded;
   } catch (error) {
     throw error instanceof MemoryError ? error : notWellFormed(message);
   }
-}
-
-function readElement({ name, message }: MessageList, bytes: Uint8Array): Promise<Message> | Message {
-  if (bytes.length > ELEMENT_SIZE_MAX) throw elementTooLarge(name);
-  return bytes.length < LONG_BYTES
-    ? fromBinary(message, bytes, BINARY_OPTIONS)
-    : readLongBinary(message, bytes);
 }
 
 /** Unknown fields are dropped: nothing reads them, and millions of them would take much memory. */
