@@ -33,29 +33,22 @@ export class CallMemory {
   }
 }
 
-export interface CallOptions {
-  /** RPC as `service/method` of the contract, or a path such as `POST /session`. */
-  readonly method: string;
-  readonly protocol: Protocol;
-  readonly request: IncomingMessage;
-  /** True if the answer is a stream, which may run for long. */
-  readonly streams?: boolean;
-  /** False for a call that is neither logged nor recorded, such as one of health. */
-  readonly isReported?: boolean;
-  /** Credential that identifies the caller: an API key (if left out), a session of the portal, or either. */
-  readonly credential?: "key" | "session" | "either";
-  setHeader(name: string, value: string): void;
-}
+/** What a call is opened with. Left out, it is no stream, is reported, and takes an API key alone. */
+export type CallOptions = Pick<Call, "method" | "protocol" | "request" | "setHeader"> &
+  Partial<Pick<Call, "streams" | "isReported" | "credential">>;
 
 /** One call from its first byte to its last, whatever its protocol. */
 export class Call {
+  /** RPC as `service/method` of the contract, or a path such as `POST /session`. */
   readonly method: string;
   readonly protocol: Protocol;
+  /** True if the answer is a stream, which may run for long. */
   readonly streams: boolean;
-  /** False if it is not logged: a health check, or a message of MCP, whose RPCs are logged in its place. */
+  /** False if it is neither logged nor recorded: a health check, or a message of MCP, in whose place its RPCs are. */
   isReported: boolean;
+  /** Credential that identifies the caller: an API key, a session of the portal, or either. */
   readonly credential: "key" | "session" | "either";
-  readonly setHeader: CallOptions["setHeader"];
+  readonly setHeader: (name: string, value: string) => void;
   readonly request: IncomingMessage;
   readonly startMs = performance.now();
   /** Time at which it is aborted, by `performance.now()`. */
