@@ -102,7 +102,9 @@ export function* parseInSteps(text: string, { what = "body", part = "" }: Readin
   };
   const above = part === "" ? 0 : part.split(".").length;
   const isBound = text.length >= LONG_BYTES;
-  const elements: [begin: number, end: number][] = [];
+  /** Elements that are parsed, and the text up to there without them: each has its number in its place. */
+  const parts: unknown[] = [];
+  let [rest, copied] = ["", 0];
   let loss: MemoryError | undefined;
   const field = () => shown(scopes[above]?.key ?? what);
   let expectsKey = false;
@@ -135,7 +137,10 @@ export function* parseInSteps(text: string, { what = "body", part = "" }: Readin
       if (!isBound || scopes.length !== 2 || list?.isObject !== false || closed === undefined) continue;
       if (list.index >= ELEMENTS_MAX) throw tooMany(field());
       if (end - closed.begin > ELEMENT_SIZE_MAX) throw elementTooLarge(field());
-      elements.push([closed.begin, end]);
+      rest += `${text.slice(copied, closed.begin)}{"part":${parts.length}}`;
+      parts.push(parsed(text.slice(closed.begin, end), what));
+      copied = end;
+      yield;
     } else if (char === COMMA && scope !== undefined) {
       expectsKey = scope.isObject;
       scope.index++;
@@ -146,38 +151,18 @@ export function* parseInSteps(text: string, { what = "body", part = "" }: Readin
       loss ??= lossOfNumber(text.slice(at, end), pathOfValue);
     }
   }
-  return { value: yield* parseElements(text, elements, what), loss };
+  const value = parsed(rest + text.slice(copied), what, parts.length === 0);
+  for (const list of parts.length > 0 ? Object.values(value as object) : []) {
+    if (!Array.isArray(list)) continue;
+    for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];
+  }
+  return { value, loss };
 }
 
 /** Parses JSON of which nothing may be lost. @throws MemoryError `invalid_argument` that names the field it is in. */
 export function parseLossless(text: string, about?: Reading): unknown {
   const { value, loss } = runToEnd(parseInSteps(text, about));
   if (loss !== undefined) throw loss;
-  return value;
-}
-
-/** Parses JSON; first the elements of its lists, which are at these places, one by one. */
-function* parseElements(
-  text: string,
-  elements: readonly (readonly [begin: number, end: number])[],
-  what: string,
-): Generator<void, unknown> {
-  const parts: unknown[] = [];
-  // The text without the elements: each has its number in its place.
-  let rest = "";
-  let copied = 0;
-  for (const [begin, end] of elements) {
-    rest += `${text.slice(copied, begin)}{"part":${parts.length}}`;
-    parts.push(parsed(text.slice(begin, end), what));
-    copied = end;
-    yield;
-  }
-  const value = parsed(rest + text.slice(copied), what, parts.length === 0) as object | null;
-  if (parts.length === 0) return value;
-  for (const list of Object.values(value ?? {})) {
-    if (!Array.isArray(list)) continue;
-    for (const [i, element] of list.entries()) if (isObject(element)) list[i] = parts[element.part as number];
-  }
   return value;
 }
 
