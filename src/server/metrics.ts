@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { acceptsGzip, gzipped } from "./gzip.js";
 import { addProbes, type Readiness } from "./listen/readiness.js";
@@ -6,6 +7,8 @@ import { shapeFastifyErrors } from "./listen/unserved.js";
 /** Maximum number of connections: few clients scrape and probe. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Time between two readings of the metrics: who asks in between waits for the next, so scrapes cannot hold up calls. */
+const READING_EVERY_MS = 200;
 
 export interface MetricsOptions {
   readonly exposition: { readonly type: string; read(): Promise<string> };
@@ -29,20 +32,30 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   app.server.maxConnections = CONNECTIONS_MAX;
   shapeFastifyErrors(app);
   addProbes(app, readiness);
-  let reading: Promise<string> | undefined;
+  const read = sharedReading(exposition);
   app.route({
     method: ["GET", "HEAD"],
     url: "/metrics",
     handler: async (request, reply) => {
       reply.type(exposition.type).headers({ vary: "accept-encoding", "cache-control": "no-store" });
-      // Shared by all who ask while it is read, so that scrapes cannot pile up.
-      reading ??= exposition.read().finally(() => {
-        reading = undefined;
-      });
-      const text = await reading;
+      const { text, compressed } = await read();
       if (!acceptsGzip(request.headers)) return reply.send(text);
-      return reply.header("content-encoding", "gzip").send(await gzipped(text));
+      return reply.header("content-encoding", "gzip").send(await compressed());
     },
   });
   return app;
+}
+
+/** Reads the metrics for all who ask before a reading begins. None begins soon after another. */
+function sharedReading(exposition: MetricsOptions["exposition"]) {
+  const read = async () => {
+    next = undefined;
+    rest = sleep(READING_EVERY_MS, undefined, { ref: false });
+    const text = Buffer.from(await exposition.read());
+    let gzip: Promise<Buffer> | undefined;
+    return { text, compressed: () => (gzip ??= gzipped(text)) };
+  };
+  let rest: Promise<void> = Promise.resolve();
+  let next: ReturnType<typeof read> | undefined;
+  return () => (next ??= rest.then(read));
 }
