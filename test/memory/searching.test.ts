@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Replica } from "../../src/memory/log/replica.js";
+import { recall } from "../../src/memory/operations/recall.js";
 import type { Filter } from "../../src/memory/ports/condition.js";
 import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
@@ -8,7 +9,7 @@ import { parseFilter } from "../../src/memory/requests/filter.js";
 import type { Placement } from "../../src/memory/search/place.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
-import { DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
+import { CALLER, DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
 import { hit } from "./plain-index.js";
 
 const MEMORIES = 20;
@@ -200,6 +201,28 @@ describe("a memory that is replaced during a search", () => {
     expect(numbers.length).toBe(MEMORIES);
     expect(numbers).toEqual(expect.arrayContaining([21, 22, 23, 24, 25]));
   });
+});
+
+it("a memory that is replaced while what superseded it is looked up is found in its new version", async () => {
+  const { secondaryIndexes } = service.storage;
+  // Their entries are not erased yet.
+  const change = once(async (sequences: readonly number[]) => {
+    const [replaced, removed] = sequences as [number, number];
+    const changed = memoryOf({ sequence: replaced, vector: query }, {});
+    await append({ ...changed, opId: "newer", replaces: replaced });
+    await append({ op: "delete", opId: "tombstone", target: removed });
+  });
+  const findReplacements: typeof secondaryIndexes.findReplacements = async (asked) => {
+    if (asked.sequences.length === 8) await change(asked.sequences);
+    return secondaryIndexes.findReplacements(asked);
+  };
+  domain = service.domain({ secondaryIndexes: withChanges(secondaryIndexes, { findReplacements }) });
+  await append(memoryOf({ sequence: last + 1, vector: query }, { supersedes: [20] }));
+  const asked = { caller: CALLER, namespace: "n", query: "word", topK: MEMORIES, includeSuperseded: true };
+  const { results } = await recall(domain.ports, { ...asked, topK: 8 });
+  expect(results).toHaveLength(8);
+  const all = await recall(domain.ports, asked);
+  expect(all.results.find(({ entry }) => entry.id === "mem_20")?.supersededBy).toBe(`mem_${MEMORIES + 1}`);
 });
 
 it("what superseded several memories during a selection is selected once", async () => {

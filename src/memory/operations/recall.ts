@@ -23,7 +23,7 @@ import {
 } from "../requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../requests/text.js";
 import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js";
-import { type Shown, shownOf } from "../versions/fetch.js";
+import type { Shown } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
 import { excluding, findLike, parseQuestion, type QuestionFields } from "./recall/question.js";
@@ -210,7 +210,7 @@ function searchIn(
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
     const showing = { includeSuperseded, signal, timer };
-    const { ordered, size } = await replica.searching(async (search) => {
+    const { found, size } = await replica.searching(async (search) => {
       if (condition !== undefined) await search.select({ condition });
       const found: Found[][] = [];
       for (const { text, embedding } of queries) {
@@ -227,9 +227,9 @@ function searchIn(
       const all = isList
         ? found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })))
         : found.flat();
-      return { ordered: bestOf(all, topK), size };
+      const best = bestOf(all, topK);
+      return { found: includeSuperseded ? await search.withSuccessors(best) : best, size };
     }, showing);
-    const found = includeSuperseded ? await withSuccessors(ports, replica.logId, ordered) : ordered;
     return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
   });
 }
@@ -252,15 +252,6 @@ function foundOf(
   const fit = isByWords ? fitOf({ score, words }) : undefined;
   const explanation = explain ? { rank, weight, matched, fit, recency } : undefined;
   return { sequence, entry, score, match: part ?? wholeOf(entry), rank, words, explanation };
-}
-
-/** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
-async function withSuccessors(ports: Ports, logId: string, results: readonly Found[]): Promise<Found[]> {
-  const shown = await shownOf(ports, { logId, includeSuperseded: true }, results);
-  const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
-  return results
-    .filter(({ sequence }) => bySequence.has(sequence))
-    .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
 }
 
 /**

@@ -14,6 +14,7 @@ import type { DomainPorts } from "../ports/ports.js";
 import type { Replacement } from "../ports/secondary-indexes.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { matches } from "../requests/matches.js";
+import { lastOf } from "../versions/current-version.js";
 import { fetchAll } from "../versions/fetch.js";
 import { findNearby, type Query } from "./nearby.js";
 import {
@@ -199,6 +200,23 @@ export class Search {
     const ranking = { wanted, minScore, recency };
     const found = { vectors, ...near, wordMatches, newVersions, signal, ...ranking };
     return this.#timer.time("fetch", () => placeBest(log, found));
+  }
+
+  /** Adds which memory superseded each of those that were found, and leaves out those that are gone meanwhile. */
+  async withSuccessors<M extends Pick<Replacement, "sequence">>(
+    found: readonly M[],
+  ): Promise<(M & { supersededBy: string | undefined })[]> {
+    if (found.length === 0) return [];
+    const { logId, options } = this.searchable;
+    const sequences = found.map(({ sequence }) => sequence);
+    const all = await options.secondaryIndexes.findReplacements({ logId, sequences });
+    return found.flatMap((each) => {
+      const by = lastOf(all.filter(({ target }) => target === each.sequence));
+      if (by === undefined || by.how === "superseded") return [{ ...each, supersededBy: by?.id }];
+      // Its new version may not have been found.
+      this.#missing.add(each.sequence);
+      return [];
+    });
   }
 
   /** Returns how others have changed what a search found; undefined if they have not. */
