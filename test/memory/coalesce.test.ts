@@ -4,7 +4,7 @@ import { coalesce } from "../../src/concurrency/coalesce.js";
 /** Makes a run that ends when told to. */
 function scripted() {
   const runs: { end(): void; fail(error: Error): void }[] = [];
-  const call = coalesce(() => new Promise((end, fail) => runs.push({ end, fail })));
+  const call = coalesce(() => new Promise<void>((end, fail) => runs.push({ end, fail })));
   return { runs, call };
 }
 

@@ -22,7 +22,10 @@ interface Size {
   readonly bytes: number;
 }
 
-interface SupersededIndexOptions extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
+const NOTHING: Size = { memories: 0, bytes: 0 };
+
+export interface SupersededIndexOptions
+  extends Pick<DomainPorts, "log" | "secondaryIndexes" | "indexes" | "clock"> {
   readonly logId: string;
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
@@ -45,7 +48,7 @@ export class SupersededIndex {
   /** Memories that were removed since the layer that is being built was begun; undefined if none is. */
   #removedMeanwhile: number[] | undefined;
   /** Layers that had no room when they were built: to build as much again would be in vain. */
-  #refused: Size = { memories: 0, bytes: 0 };
+  #refused = NOTHING;
   readonly #buildOnce = coalesce(() => this.#build());
 
   constructor(private readonly options: SupersededIndexOptions) {}
@@ -68,7 +71,8 @@ export class SupersededIndex {
     if (this.#pending === undefined) return;
     this.changes++;
     for (const sequence of sequences) {
-      this.#pending.delete(sequence);
+      // What is left may have room, however many are superseded later.
+      if (this.#pending.delete(sequence)) this.#refused = NOTHING;
       this.#removedMeanwhile?.push(sequence);
     }
     // Without files, nothing is left to wait for.
@@ -79,8 +83,8 @@ export class SupersededIndex {
   async layers(): Promise<readonly SupersededLayer[]> {
     this.#checkRoom(sizeOf(this.#layers));
     if ((this.#pending?.size ?? 0) >= this.#refused.memories) this.#checkRoom(this.#refused);
-    if (!this.#isListed || this.#pending?.size !== 0) await this.#buildOnce();
-    return this.#layers;
+    // Those that were built, even if they have been released since.
+    return this.#isListed && this.#pending?.size === 0 ? this.#layers : this.#buildOnce();
   }
 
   /** Gives the memory of the layers back; they are built again when they are asked for. */
@@ -104,7 +108,7 @@ export class SupersededIndex {
     }
   }
 
-  async #build(): Promise<void> {
+  async #build(): Promise<readonly SupersededLayer[]> {
     // From now on, what is superseded is noted.
     this.#pending ??= new Set();
     const { logId, applied } = this.options;
@@ -133,10 +137,12 @@ export class SupersededIndex {
     // At once: what is removed from now on is removed from this layer as well.
     const removed = layer.index.remove(removedMeanwhile);
     this.#removedMeanwhile = undefined;
-    this.#layers = layer.index.size > 0 ? [...layers, layer] : layers;
+    const built = layer.index.size > 0 ? [...layers, layer] : layers;
+    this.#layers = built;
     for (const sequence of sequences) this.#pending.delete(sequence);
     this.changes++;
     await removed;
+    return built;
   }
 
   /** Builds a layer beside others. */
@@ -164,7 +170,7 @@ export class SupersededIndex {
 function sizeOf(layers: readonly SupersededLayer[]): Size {
   return layers.reduce(
     (sum, { index }) => ({ memories: sum.memories + index.size, bytes: sum.bytes + index.bytes }),
-    { memories: 0, bytes: 0 },
+    NOTHING,
   );
 }
 
