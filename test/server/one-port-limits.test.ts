@@ -6,6 +6,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { refuseMethod } from "../../src/server/errors.js";
 import { TrustedProxies } from "../../src/server/listen/client-address.js";
+import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
 import { HTTP2_STREAMS_MAX, ONE_PORT_LIMITS } from "../../src/server/listen/one-port-limits.js";
 import { onTaken } from "../../src/server/listen/open-requests.js";
 import { noteRefusal, REFUSALS_RATE } from "../../src/server/listen/refusals.js";
@@ -20,6 +21,7 @@ import {
   REQUEST,
   raw,
   resetUntilEnded,
+  running,
   SETTINGS,
   serve,
   text,
@@ -235,6 +237,38 @@ describe("the limits of one port", () => {
     expect(await Promise.all(answers)).toEqual(answers.map(() => "done"));
     // What one has sent is read in one go.
     expect(most).toBeLessThanOrEqual(10 + 1);
+  });
+
+  it("a request by HTTP/1 waits for few sessions that open with many calls, and not for one of each address", async () => {
+    const accept = vi.spyOn(Http2Sessions.prototype, "accept");
+    onTestFinished(() => accept.mockRestore());
+    let opened = 0;
+    const port = await serve({}, (request, response) => {
+      if (request.url === "/raw") opened = accept.mock.calls.length;
+      response.end("done");
+    });
+    const open = async (n: number) => {
+      const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.1.${n}` });
+      onTestFinished(() => void socket.destroy());
+      await once(socket.on("error", () => {}).resume(), "connect");
+      return socket;
+    };
+    const untilAccepted = (n: number) =>
+      vi.waitUntil(async () => {
+        const accepted = await new Promise<number>((resolve) =>
+          running?.getConnections((_, n) => resolve(n)),
+        );
+        return accepted === n;
+      });
+    const sockets = await Promise.all(Array.from({ length: 40 }, (_, n) => open(n + 1)));
+    const own = await open(100);
+    await untilAccepted(41);
+    const payload = Buffer.from("828684" + "010178", "hex");
+    const calls = Array.from({ length: 100 }, (_, n) => frame(1, { flags: 5, id: 2 * n + 1, payload }));
+    for (const socket of sockets) socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, ...calls]));
+    own.write(REQUEST);
+    await until(() => opened > 0);
+    expect(opened).toBeLessThan(20);
   });
 
   it("calls that a session sends together are served in turns, with the bodies that have ended meanwhile", async () => {

@@ -84,6 +84,14 @@ export class Http2Sessions {
     private readonly proxies: TrustedProxies,
   ) {}
 
+  /**
+   * Opens a session at once or in its owner's turn, which is one of those in which sessions are read: Node reads at once
+   * what has come with its first bytes, which takes a hundred times as long as the call of another that would wait behind it.
+   */
+  openInTurn(owner: string, open: () => void): void {
+    runInTurn(owner, 0, open, this.#turns);
+  }
+
   /** True if the owner of a connection may begin a session on it. */
   accepts(owner: string): boolean {
     return this.#resets.waitMs(owner) <= 0 && this.#overhead.accepts(owner);

@@ -223,8 +223,8 @@ export class OnePortServer extends Server {
       socket.on("error", () => socket.destroy());
       const owner = this.#proxies.ownerOf(socket);
       // Thousands may send their first bytes at once, and each takes a twentieth of a millisecond.
-      const isHttp1 = protocolOf(head) === "http1";
-      runInTurn(owner, 0, () => (isHttp1 ? this.#openHttp1(socket) : this.#openSession(socket)));
+      if (protocolOf(head) === "http1") runInTurn(owner, 0, () => this.#openHttp1(socket));
+      else this.#sessions.openInTurn(owner, () => this.#openSession(socket));
     });
   }
 

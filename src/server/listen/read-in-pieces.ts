@@ -23,11 +23,11 @@ const turns = new Turns(2);
 export const time = new IterationTime(ITERATION_MS_MAX);
 
 /**
- * Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over. The function that it
- * returns withdraws from the turns.
+ * Calls back at once, or in the owner's turn if the time of this iteration of the event loop is over: of the turns that
+ * all share, or of others. The function that it returns withdraws from them.
  */
-export function runInTurn(owner: string, size: number, goOn: () => void): () => void {
-  if (time.isOver()) return turns.ask(owner, size, goOn);
+export function runInTurn(owner: string, size: number, goOn: () => void, among = turns): () => void {
+  if (time.isOver()) return among.ask(owner, size, goOn);
   goOn();
   return () => {};
 }
