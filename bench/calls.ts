@@ -62,7 +62,7 @@ const recorder = openCallRecorder(storage.calls, {
   onTrouble: fail,
 });
 let [longestMs, isReading] = [0, true];
-const watching = watchTurns();
+const watching = watchIterations();
 const beforeMs = mainThreadMs(process.pid);
 const shares = await timed(() => readShares(recorder, account, caller));
 const sharesMs = mainThreadMs(process.pid) - beforeMs;
@@ -82,8 +82,8 @@ line("main thread for that", sharesMs);
 line(`failed calls, none among ${RECORDS}`, failed.ms);
 line("longest piece of these on the main thread", longestMs);
 
-/** Measures the processor time of the main thread in each turn of the event loop. */
-async function watchTurns(): Promise<void> {
+/** Measures the processor time of the main thread in each iteration of the event loop. */
+async function watchIterations(): Promise<void> {
   while (isReading) {
     const startMs = mainThreadMs(process.pid);
     await nextIteration();

@@ -1,6 +1,6 @@
 import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { inTurn } from "../concurrency/in-turn.js";
+import { serialQueue } from "../concurrency/serial-queue.js";
 import { inTimeSlices } from "../concurrency/time-slices.js";
 import { unavailable } from "../errors.js";
 import type {
@@ -69,7 +69,7 @@ export async function eraseUnreadable(folder: string): Promise<void> {
 class SegmentIndexes implements Indexes {
   readonly #open = new Map<string, LogIndex>();
   /** Does work on the files of a log that is not open, or not restored yet, after all earlier such work. */
-  readonly #inTurn = inTurn();
+  readonly #enqueue = serialQueue();
 
   constructor(private readonly options: IndexesOptions) {}
 
@@ -77,7 +77,7 @@ class SegmentIndexes implements Indexes {
     const index = this.#openWith(logId, this.#folderOf(logId));
     const restore = index.restore.bind(index);
     index.restore = () =>
-      this.#inTurn(async () => {
+      this.#enqueue(async () => {
         const now = new Date();
         // The files of logs that were used longest ago are erased first. Without any, there is nothing to note.
         await utimes(this.#folderOf(logId), now, now).catch(() => {});
@@ -108,8 +108,10 @@ class SegmentIndexes implements Indexes {
 
   wipe(logId: string, sequences: readonly number[]): Promise<void> {
     const removeHere = () => this.#restored(logId)?.remove(sequences);
-    // It may be restored until its turn comes. Then only it may write to its files.
-    return removeHere() ?? this.#inTurn(async () => removeHere() ?? this.#wipeFiles(logId, sequences), logId);
+    // It may be restored while this waits in the queue. Then only it may write to its files.
+    return (
+      removeHere() ?? this.#enqueue(async () => removeHere() ?? this.#wipeFiles(logId, sequences), logId)
+    );
   }
 
   async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
@@ -278,7 +280,7 @@ class SegmentIndexes implements Indexes {
     for (const { logId, bytes: own } of uses.sort((a, b) => a.usedMs - b.usedMs)) {
       if (bytes <= closedBytesMax) return;
       if (this.#open.has(logId)) continue;
-      await this.#inTurn(() => rm(join(folder, logId), { recursive: true, force: true }), logId);
+      await this.#enqueue(() => rm(join(folder, logId), { recursive: true, force: true }), logId);
       bytes -= own;
     }
   }

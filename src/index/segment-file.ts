@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "nod
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../concurrency/clock.js";
-import { inTurn } from "../concurrency/in-turn.js";
 import { mapConcurrently } from "../concurrency/map-concurrently.js";
+import { serialQueue } from "../concurrency/serial-queue.js";
 import type { IndexPart, Mark } from "../memory/ports/index.js";
 import type { Flat, FlatArrays } from "./flat.js";
 import { Bits } from "./rows/bits.js";
@@ -124,7 +124,7 @@ const manifestPath = (path: string) => `${path}.json`;
 /**
  * The file of a segment: its arrays, a checksum of each block of them, and one of all these checksums, which is written
  * last. An overwriting changes several blocks that only together are right: if a crash comes in between, a checksum
- * does not match, and the segment is built from the log. All work on a file is done in turn.
+ * does not match, and the segment is built from the log. Work on a file runs one after the other.
  */
 export class SegmentFile {
   readonly #layout: readonly ArrayLayout[];
@@ -133,11 +133,11 @@ export class SegmentFile {
   readonly #parts: readonly { readonly at: number; readonly array: Uint8Array }[];
   /** Checksum of each block, as in the file. */
   readonly #checksums: Uint32Array;
-  /** Elements and rows to overwrite, and the overwriting that waits for its turn to write them. */
+  /** Elements and rows to overwrite, and the queued overwriting that will write them. */
   #ranges: OverwrittenRange[] = [];
   #rows: number[] = [];
   #overwriting: Promise<void> | undefined;
-  readonly #inTurn = inTurn();
+  readonly #enqueue = serialQueue();
   /** True once it has all of its segment. */
   isWritten: boolean;
   /** Number of the entry up to which the log was applied to it, by its manifest; undefined if that lacks a removal. */
@@ -188,7 +188,7 @@ export class SegmentFile {
 
   /** Writes all arrays as they are now. What is removed from them meanwhile must be overwritten afterwards. */
   write(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       await mkdir(join(this.path, ".."), { recursive: true, mode: 0o700 });
       await withSyncedFile(dataPath(this.path), "w", async (file) => {
         for (let from = 0; from < this.#checksums.length; from += SLICE_BLOCKS) {
@@ -209,7 +209,7 @@ export class SegmentFile {
     this.applied = undefined;
     for (const range of ranges) this.#ranges.push(range);
     for (const row of rows) this.#rows.push(row);
-    this.#overwriting ??= this.#inTurn(async () => {
+    this.#overwriting ??= this.#enqueue(async () => {
       this.#overwriting = undefined;
       const [taken, rows] = [this.#ranges, this.#rows];
       [this.#ranges, this.#rows] = [[], []];
@@ -233,7 +233,7 @@ export class SegmentFile {
 
   /** Writes its manifest, which may be of an earlier moment. */
   publish(manifest: Omit<Manifest, "format" | "arrays">): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       if (this.#isErased) return;
       const json = JSON.stringify({ format: FORMAT, ...manifest, arrays: this.#layout } satisfies Manifest);
       const draft = `${manifestPath(this.path)}.draft`;
@@ -245,7 +245,7 @@ export class SegmentFile {
   }
 
   erase(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       if (this.hasManifest) {
         await rm(manifestPath(this.path)).catch(ifMissing(undefined));
         await this.#syncFolder();

@@ -7,7 +7,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Budget } from "../concurrency/budget.js";
-import { inTurn } from "../concurrency/in-turn.js";
+import { serialQueue } from "../concurrency/serial-queue.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError, shown } from "../errors.js";
@@ -299,13 +299,13 @@ const unzipBudget = new Budget({
   waitMs: CALL_TIMEOUT_MS,
   what: "compressed bodies",
 });
-/** Lets an owner have one body decompressed at a time, so that owners take turns. */
-const inOwnersTurn = inTurn();
+/** Lets an owner have one body decompressed at a time, so that none keeps others from it. */
+const enqueueUnzip = serialQueue();
 
 /** Decompresses, at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const work = async () => {
-    // The call ended while it waited for its turn.
+    // The call ended while it was queued.
     if (call.abortReason !== undefined) throw call.abortReason;
     const options = { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK_BYTES };
     const plain = await gunzipBytes(bytes, options).catch((error) => {
@@ -315,7 +315,7 @@ function unzip(call: Call, bytes: Uint8Array, bytesMax: number): Promise<Uint8Ar
     call.hold(DECODED_TIMES * plain.length);
     return plain;
   };
-  return inOwnersTurn(() => unzipBudget.run(1, work), call.owner);
+  return enqueueUnzip(() => unzipBudget.run(1, work), call.owner);
 }
 
 /**

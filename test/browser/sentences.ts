@@ -75,10 +75,10 @@ const SUBJECTS: readonly (readonly (readonly string[])[])[] = [
 /** Makes up to 800 different sentences, by all subjects in turn, which are always the same. */
 export function sentences(count: number): string[] {
   const found: string[] = [];
-  for (let turn = 0; found.length < count; turn += 1) {
+  for (let i = 0; found.length < count; i += 1) {
     for (const [who = [], did = [], how = []] of SUBJECTS) {
       const pick = (parts: readonly string[], step: number) =>
-        parts[Math.floor(turn / step) % parts.length] as string;
+        parts[Math.floor(i / step) % parts.length] as string;
       found.push(`${pick(who, 1)} ${pick(did, who.length)} ${pick(how, who.length * did.length)}.`);
     }
   }

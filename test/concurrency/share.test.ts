@@ -15,7 +15,7 @@ describe("a share", () => {
     const one = shareOf(1_200);
     expect(fill(one, "a")).toBe(400);
     const two = shareOf(1_200);
-    for (let turn = 0; turn < 1_200; turn++) {
+    for (let round = 0; round < 1_200; round++) {
       two.tryTake("a");
       two.tryTake("b");
     }

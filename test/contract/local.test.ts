@@ -66,17 +66,17 @@ describe("reads of the embedded log that wait for each other", () => {
   beforeAll(() => used.storage.log.append({ logId, from: 1, entries: memories(200) }));
 
   it("are short, but many in a row: other work runs in between", async () => {
-    let turns = 0;
+    let iterations = 0;
     let isOver = false;
-    const turn = () => {
-      turns++;
-      if (!isOver) setImmediate(turn);
+    const onIteration = () => {
+      iterations++;
+      if (!isOver) setImmediate(onIteration);
     };
-    setImmediate(turn);
+    setImmediate(onIteration);
     beLate(1);
     for (let read = 0; read < 40; read++) await readFrom(1);
     isOver = true;
-    expect(turns).toBeGreaterThan(10);
+    expect(iterations).toBeGreaterThan(10);
   });
 
   it.each([

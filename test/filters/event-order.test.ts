@@ -69,10 +69,10 @@ describe("memories in the order of their event times", () => {
     const sequences = Float64Array.from({ length: count }, (_, i) => i + 1);
     // In this order each is better than all before it.
     const events = Float64Array.from({ length: count }, (_, i) => i);
-    let turns = 0;
+    let yields = 0;
     const order = { isNewestFirst: true, limit: 101 };
-    const found = first([partOf(sequences, events)], Selection.of(sequences), order, () => turns++);
+    const found = first([partOf(sequences, events)], Selection.of(sequences), order, () => yields++);
     expect(found.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 101 }, (_, i) => count - 1 - i));
-    expect(turns).toBeGreaterThan(10);
+    expect(yields).toBeGreaterThan(10);
   });
 });

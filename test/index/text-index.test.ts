@@ -31,15 +31,15 @@ describe("an index that is emptied", () => {
     // Every slice of work takes longer than it may, so that other work runs after each step.
     let nowMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
-    for (let turns = 0; turns < 20; turns++) {
+    for (let yields = 0; yields < 20; yields++) {
       const index = anIndex();
       await index.add(rowsOf(1, 60), markOf(60));
       void index.add(rowsOf(61, 20), markOf(80));
-      for (let turn = 0; turn < turns; turn++) await systemClock.yield();
+      for (let i = 0; i < yields; i++) await systemClock.yield();
       await index.reset();
       await index.add(rowsOf(1, 3), markOf(3));
       await index.settled();
-      expect(index.size, `after ${turns} turns`).toBe(3);
+      expect(index.size, `after ${yields} yields`).toBe(3);
     }
   });
 });

@@ -129,12 +129,12 @@ test("what was removed while others' removals were written is in no file in part
     return file.overwrite({ ranges, rows: [] });
   };
   let whole = 0;
-  for (let turns = 0; turns < 40; turns++) {
-    const first = change(2 * turns + 1);
-    for (let i = 0; i < turns; i++) await setImmediate();
-    const second = change(2 * turns + 2);
+  for (let iterations = 0; iterations < 40; iterations++) {
+    const first = change(2 * iterations + 1);
+    for (let i = 0; i < iterations; i++) await setImmediate();
+    const second = change(2 * iterations + 2);
     await first;
-    const copy = join(folder, "mixed", `copy${turns}`);
+    const copy = join(folder, "mixed", `copy${iterations}`);
     cpSync(place, copy, { recursive: true });
     await second;
     const [found] = await findSegments(copy, LOG_ID);

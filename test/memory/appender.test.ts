@@ -272,7 +272,7 @@ describe("appending", () => {
     for (let i = 0; i < 2; i++) {
       expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(LogEndedError);
       // The second one comes long after the first has ended.
-      for (let turn = 0; turn < 10; turn++) await nextIteration();
+      for (let i = 0; i < 10; i++) await nextIteration();
     }
     expect(log.entries).toHaveLength(2);
     expect(log.batches).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Clock } from "../../src/concurrency/clock.js";
 
-/** A clock that a test moves. A sleeper wakes up in the next turn, at the later time. */
+/** A clock that a test moves. A sleeper wakes up in the next iteration of the event loop, at the later time. */
 export class HandClock implements Clock {
   /** Time of the steady clock. */
   atMs = 1_000;

@@ -572,10 +572,10 @@ describe("a namespace that is opened anew", () => {
 });
 
 /**
- * Measures how long each turn of the event loop kept this thread working, in milliseconds, without the time
+ * Measures how long each iteration of the event loop kept this thread working, in milliseconds, without the time
  * of other programs. Linux counts that per thread, to its tick of 1 to 4 ms.
  */
-async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
+async function heldPerIteration(whileRunning: Promise<unknown>): Promise<number[]> {
   const onCpuMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
   const heldMs: number[] = [];
   let done = false;
@@ -625,7 +625,7 @@ describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", ()
         await nextIteration();
       }
     };
-    const held = await heldPerTurn(Promise.all([rebuilding, serve()]));
+    const held = await heldPerIteration(Promise.all([rebuilding, serve()]));
     const tookMs = performance.now() - beganMs;
     delay.disable();
     expect(await rebuilding).toBe(30_000);

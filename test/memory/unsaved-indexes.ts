@@ -7,7 +7,7 @@ import type { Index, Indexes } from "../../src/memory/ports/index.js";
 import { plainIndex } from "./plain-index.js";
 
 export interface UnsavedOptions {
-  /** Lets other work run; where time is simulated, no turn of the event loop may pass. */
+  /** Lets other work run; where time is simulated, no iteration of the event loop may pass. */
   readonly clock?: Pick<Clock, "yield">;
   /** Their vectors; left out, they only remember. */
   readonly vectors?: Vectors;

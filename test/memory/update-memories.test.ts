@@ -179,12 +179,12 @@ it("lets other work run between memories of many keys, also those that are uncha
   );
   const startMs = performance.now();
   let [longestMs, lastMs, isOver] = [0, startMs, false];
-  const turn = () => {
+  const onIteration = () => {
     longestMs = Math.max(longestMs, performance.now() - lastMs);
     lastMs = performance.now();
-    if (!isOver) setImmediate(turn);
+    if (!isOver) setImmediate(onIteration);
   };
-  setImmediate(turn);
+  setImmediate(onIteration);
   const asked = { ...base, namespace: "large", ids: large, remove: ["a"] };
   expect(await updateMemories(domain.ports, asked)).toMatchObject({ updated: 0, unchanged: large.length });
   isOver = true;

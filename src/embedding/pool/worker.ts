@@ -1,4 +1,4 @@
-import { inTurn } from "../../concurrency/in-turn.js";
+import { serialQueue } from "../../concurrency/serial-queue.js";
 import { handleCalls } from "../../concurrency/worker-handlers.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
@@ -29,7 +29,7 @@ const MEASURED_RUNS = 3;
 
 /** Set by `load`, before any text comes. */
 let encoder: Encoder;
-const encodeInTurn = inTurn();
+const enqueueEncoding = serialQueue();
 
 async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
   const { revision, damaged } = await verifyModel(onDisk.folder);
@@ -62,7 +62,7 @@ async function measure(): Promise<number> {
 
 /** Reads texts one after the other. */
 function encode(question: Question): Promise<Encoded> {
-  return encodeInTurn(async () => {
+  return enqueueEncoding(async () => {
     const beganMs = performance.now();
     const found = await encoder.encode(question);
     // The time is measured here, because the main thread may be busy when the answer arrives.

@@ -95,7 +95,7 @@ export class Batches {
         field === "query" ? this.#waiting.findIndex((each) => each.input.field === "text") : -1;
       const at = firstText < 0 ? this.#waiting.length : firstText;
       this.#waiting.splice(at, 0, { ...asked, untilMs, resolve, reject });
-      // Whatever else this turn of the event loop brings goes into the same request.
+      // Whatever else this iteration of the event loop brings goes into the same request.
       setImmediate(() => this.#send());
     });
   }

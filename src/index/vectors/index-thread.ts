@@ -1,4 +1,4 @@
-import type { InTurn } from "../../concurrency/in-turn.js";
+import type { SerialQueue } from "../../concurrency/serial-queue.js";
 import { WorkerClient } from "../../concurrency/worker-client.js";
 import type { IndexHandlers } from "./index-worker.js";
 
@@ -19,7 +19,7 @@ export interface IndexThreads {
   /** Does what no call waits for, and lets all others go first. */
   readonly background: IndexThread;
   /** Has the last one build one graph after the other. */
-  readonly buildInTurn: InTurn;
+  readonly enqueueBuild: SerialQueue;
 }
 
 /** @param background lets all other threads go first */

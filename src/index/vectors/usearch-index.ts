@@ -419,14 +419,14 @@ export class UsearchIndex {
 
   /** Writes a segment's files. What is removed meanwhile is overwritten in them. */
   async #write(folder: string, sealing: Sealing): Promise<GraphSegment> {
-    const { files, buildInTurn } = this.options;
+    const { files, enqueueBuild } = this.options;
     const { base, chunks } = sealing;
     const path = newPath(folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     let sealed: GraphSegment;
     const overwriting = { ranges: [], rows: [] };
     try {
-      const { graph, ...places } = await buildInTurn(() => this.#build(path, sealing));
+      const { graph, ...places } = await enqueueBuild(() => this.#build(path, sealing));
       const arrays = { live: Bits.all(places.keys.length).words, ...places };
       const after = base?.range.after ?? this.#upto;
       const range = { after, upto: chunks.at(-1)?.upto ?? base?.range.upto ?? after };

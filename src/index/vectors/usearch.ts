@@ -1,5 +1,5 @@
 import type { Clock } from "../../concurrency/clock.js";
-import { inTurn } from "../../concurrency/in-turn.js";
+import { serialQueue } from "../../concurrency/serial-queue.js";
 import { NO_TIMINGS } from "../../memory/ports/step-timer.js";
 import type { LogFiles } from "../log-files.js";
 import type { StoredSegment } from "../segment-file.js";
@@ -53,7 +53,7 @@ export function openUsearch({ dimensionsOf, memoryBytesMax = 2 ** 32, ...options
     thread,
     reader,
     background,
-    buildInTurn: inTurn(),
+    enqueueBuild: serialQueue(),
     exactRowsMax: EXACT_ROWS_MAX,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,

@@ -26,11 +26,11 @@ export async function warm({ stopping, ...options }: WarmOptions): Promise<void>
   const timer = setTimeout(() => late.abort(), WARM_TIMEOUT_MS).unref();
   const over = AbortSignal.any([stopping, late.signal]);
   const ended = new Promise<void>((resolve) => over.addEventListener("abort", () => resolve()));
-  if (!over.aborted) await Promise.race([openInTurn(options, over), ended]);
+  if (!over.aborted) await Promise.race([openOneByOne(options, over), ended]);
   clearTimeout(timer);
 }
 
-async function openInTurn(
+async function openOneByOne(
   { names, namespaces, onProgress, onTrouble }: Omit<WarmOptions, "stopping">,
   signal: AbortSignal,
 ): Promise<void> {

@@ -163,11 +163,11 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     );
     segments.remove(1);
     const values = new Set([...many.slice(0, 200), "zebra"]);
-    let turns = 0;
+    let yields = 0;
     const condition = { kind: "test", field: ["tags"], test: { op: "in", values } } as const;
-    const selection = segments.select(condition, () => turns++);
+    const selection = segments.select(condition, () => yields++);
     expect([...selection.sequences]).toEqual([2]);
-    expect(turns).toBeGreaterThanOrEqual(200);
+    expect(yields).toBeGreaterThanOrEqual(200);
   });
 
   test("take a filter's lists one by one: thousands of values together fill the memory, and hold the thread", () => {

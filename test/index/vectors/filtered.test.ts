@@ -225,12 +225,14 @@ describe("a search among some memories", () => {
     let nowMs = performance.now();
     const now = vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 10));
     try {
-      for (let turns = 0; turns < 8; turns++) {
+      for (let iterations = 0; iterations < 8; iterations++) {
         const near = new Set(nearest(living, query, 5 * LIMIT));
         const searching = index.search({ vector: query, limit: LIMIT, among: among(living) });
-        for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+        for (let i = 0; i < iterations; i++) await new Promise((resolve) => setImmediate(resolve));
         const removing = index.remove([...near]);
-        expect(new Set((await searching).map(({ sequence }) => sequence)).size, `after ${turns}`).toBe(LIMIT);
+        expect(new Set((await searching).map(({ sequence }) => sequence)).size, `after ${iterations}`).toBe(
+          LIMIT,
+        );
         await removing;
         living = living.filter(({ sequence }) => !near.has(sequence));
       }

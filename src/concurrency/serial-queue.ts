@@ -1,7 +1,7 @@
-/** Runs one piece of work of each name after the other, whether those before it succeed or fail. */
-export type InTurn = <T>(work: () => Promise<T>, name?: string) => Promise<T>;
+/** A queue for each name: its work runs one after the other, whether what was before it succeeded or failed. */
+export type SerialQueue = <T>(work: () => Promise<T>, name?: string) => Promise<T>;
 
-export function inTurn(): InTurn {
+export function serialQueue(): SerialQueue {
   /** The last work of each name; a name without any is forgotten. */
   const lasts = new Map<string, Promise<void>>();
   return (work, name = "") => {
