@@ -396,7 +396,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
       mapConcurrently(group, EMBEDDING_MAX, async ({ id, text }) => {
         if (text === undefined) return undefined;
         try {
-          if (this.ports.clock.nowMs() > this.#beginUntilMs) throw tooLate();
+          if (this.ports.clock.nowMs() > this.#beginUntilMs) throw noTimeLeft();
           return await this.ports.modelVersions.embed(modelVersion, { ...asked, text });
         } catch (error) {
           this.#results.set(id, { error: itemError(error) });
@@ -520,7 +520,7 @@ function* inGroups<A>(items: readonly Item<A>[]): Iterable<Item<A>[]> {
   if (group.length > 0) yield group;
 }
 
-function tooLate(): MemoryError {
+function noTimeLeft(): MemoryError {
   const message = "there is no time left for this text; send it again, with fewer others";
   return new MemoryError("unavailable", message, { reason: "MODEL_BUSY", retryAfterMs: 1000 });
 }
