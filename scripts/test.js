@@ -39,7 +39,7 @@ const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
 // Below the package's root, where the program finds its model and pages.
 const folder = mkdtempSync("dist/test-");
-const data = mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), "recalld-tests-"));
+const data = mkdtempSync(join(hasSpace(MEMORY) ? MEMORY : tmpdir(), "recalld-tests-"));
 process.once("exit", () => {
   for (const made of [folder, data]) rmSync(made, { recursive: true, force: true });
 });
@@ -54,7 +54,7 @@ const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", 
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.once("exit", (code) => process.exit(code ?? 1));
 
-function hasRoom(path) {
+function hasSpace(path) {
   if (!existsSync(path)) return false;
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize >= MEMORY_BYTES_MIN;

@@ -368,8 +368,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
 
   it.each([390, 641, 961])(
     "keeps what can be done with keys and namespaces in sight at %d px",
-    async (room) => {
-      await page.setViewportSize({ width: room, height: 844 });
+    async (viewportWidth) => {
+      await page.setViewportSize({ width: viewportWidth, height: 844 });
       for (const [hash, name] of [
         ["keys", "Rotate first key"],
         ["keys", "Revoke first key"],
@@ -381,27 +381,30 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
         const action = page.getByRole("button", { name });
         const { x = -1, width = 0 } = (await action.boundingBox()) ?? {};
         expect(x, name).toBeGreaterThanOrEqual(0);
-        expect(x + width, name).toBeLessThanOrEqual(room);
+        expect(x + width, name).toBeLessThanOrEqual(viewportWidth);
       }
       await page.setViewportSize({ width: 1280, height: 720 });
     },
   );
 
-  it.each([641, 768, 961, 1101])("shows keys and calls at %d px without scrolling sideways", async (room) => {
-    await page.setViewportSize({ width: room, height: 844 });
-    // Its error is a long one.
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    await fetch(`${server.url}/store`, { method: "POST", headers, body: '{"nothing": 1}' });
-    for (const hash of ["keys", "calls"]) {
-      await visit(page, server.url, hash);
-      const table = page.locator(".scroll:has(tbody)").first();
-      await table.waitFor();
-      expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), hash).toBeLessThanOrEqual(0);
-    }
-    // An id stands in two lines, not in five.
-    expect((await page.locator(".call-ids > code").first().boundingBox())?.height).toBeLessThan(40);
-    await page.setViewportSize({ width: 1280, height: 720 });
-  });
+  it.each([641, 768, 961, 1101])(
+    "shows keys and calls at %d px without scrolling sideways",
+    async (viewportWidth) => {
+      await page.setViewportSize({ width: viewportWidth, height: 844 });
+      // Its error is a long one.
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      await fetch(`${server.url}/store`, { method: "POST", headers, body: '{"nothing": 1}' });
+      for (const hash of ["keys", "calls"]) {
+        await visit(page, server.url, hash);
+        const table = page.locator(".scroll:has(tbody)").first();
+        await table.waitFor();
+        expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), hash).toBeLessThanOrEqual(0);
+      }
+      // An id stands in two lines, not in five.
+      expect((await page.locator(".call-ids > code").first().boundingBox())?.height).toBeLessThan(40);
+      await page.setViewportSize({ width: 1280, height: 720 });
+    },
+  );
 
   it("moves to the first and last tab by Home and End", async () => {
     await visit(page, server.url, "start");

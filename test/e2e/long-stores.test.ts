@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 const LONG_BYTES = 58_000;
 /** Long stores at once; of these, the deadline leaves time for this many one after another. */
 const LONG_STORES = 40;
-const ROOM = 5;
+const STORES_IN_TIME = 5;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe("many long texts at once", () => {
       timed(() => loud.store({ text: longText(number), namespace: "books" }, header));
     const ownMs = Math.min((await store(1000)).ms, (await store(1001)).ms);
 
-    const timeoutMs = Math.ceil(ROOM * ownMs);
+    const timeoutMs = Math.ceil(STORES_IN_TIME * ownMs);
     const done = new AbortController();
     const notes = storeShort(quiet, done.signal);
     const all = await Promise.all(

@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 /** Makes the domain of a process that writes a file for any segment. */
-function roomOf({
+function openDomain({
   log,
   quietMs = 5,
   fileBytesMin = 1,
@@ -73,7 +73,7 @@ async function recallBoth(domain: Domain, query: string) {
 /** Fills a namespace, and lets a process build its index and keep it in a file. */
 async function indexed() {
   const logId = await service.write("a", TEXTS.map(memoryOf));
-  const { domain, indexes } = roomOf();
+  const { domain, indexes } = openDomain();
   const answer = await recallBoth(domain, "number77");
   expect(answer[0]).toMatchObject({ text: TEXTS[77] });
   await domain.namespaces.close();
@@ -123,7 +123,7 @@ describe("the files of a log's index", () => {
   it("spare the next process reading the texts again", async () => {
     const { answer } = await indexed();
     const { log, counted } = countingLog();
-    const { domain } = roomOf({ log });
+    const { domain } = openDomain({ log });
     await domain.append("a", memoryOf("memory number9999 of group1", 9999));
     expect(await recallBoth(domain, "number77")).not.toEqual([]);
     expect((await recallBoth(domain, "number9999"))[0]).toMatchObject({
@@ -144,7 +144,7 @@ describe("the files of a log's index", () => {
       writeFileSync(join(folder, name), bytes);
     }
     const { log, counted } = countingLog();
-    const { domain } = roomOf({ log });
+    const { domain } = openDomain({ log });
     expect(await recallBoth(domain, "number77")).toEqual(answer);
     expect(counted.texts).toBeGreaterThanOrEqual(MEMORIES);
   });
@@ -154,7 +154,7 @@ describe("the files of a log's index", () => {
     const folder = join(service.dataDir, "index", logId);
     rmSync(folder, { recursive: true });
     writeFileSync(folder, "");
-    const { domain } = roomOf();
+    const { domain } = openDomain();
     expect(await recallBoth(domain, "number77")).toEqual(answer);
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     expect(await idsIn(domain)).not.toContain(idOf(77));
@@ -166,7 +166,7 @@ describe("the files of a log's index", () => {
 
   it.each([".segment", ".json"])("that are damaged are told of by verify (%s)", async (ending) => {
     const { logId } = await indexed();
-    const { indexes } = roomOf();
+    const { indexes } = openDomain();
     const ports = { ...service.storage, indexes, dimensionsOf: () => TOY_DIMENSIONS };
     expect(await verify(ports)).toMatchObject({ unusable: 0, problems: [] });
     const folder = join(service.dataDir, "index", logId);
@@ -182,7 +182,7 @@ describe("the files of a log's index", () => {
 
   it("lose a deleted memory before the delete is answered, whether the index is open or not", async () => {
     const { logId } = await indexed();
-    const { domain, indexes } = roomOf();
+    const { domain, indexes } = openDomain();
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     expect(await indexes.holds(logId, [78])).toEqual([]);
     const texts = (await recallBoth(domain, "number77")).map(({ text }) => text);
@@ -196,7 +196,7 @@ describe("the files of a log's index", () => {
 
   it("are erased with its namespace", async () => {
     const { logId } = await indexed();
-    const { domain, indexes } = roomOf();
+    const { domain, indexes } = openDomain();
     await recallBoth(domain, "number77");
     await deleteNamespace(domain.ports, { caller: CALLER, namespace: "a", force: true });
     await until(async () => !(await indexes.stored()).includes(logId));
@@ -206,7 +206,7 @@ describe("the files of a log's index", () => {
     const { logId } = await indexed();
     const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
-    const { domain, indexes } = roomOf();
+    const { domain, indexes } = openDomain();
     expect(await indexes.stored()).toEqual([logId]);
     await discardOrphans(domain.ports);
     expect(await indexes.stored()).toEqual([]);
@@ -221,7 +221,7 @@ describe("the files of a log's index", () => {
       await meanwhile();
       return toyEmbedding(text);
     };
-    const { domain, indexes } = roomOf({ embedder: { ...toyEmbedder, embed } });
+    const { domain, indexes } = openDomain({ embedder: { ...toyEmbedder, embed } });
     await recallBoth(domain, "number77");
     meanwhile = async () => {
       meanwhile = async () => {};
@@ -238,7 +238,7 @@ describe("the files of a log's index", () => {
 
   it.each(["used", "not used"])("lose what another process deletes, %s or not", async (use) => {
     const { logId } = await indexed();
-    const { domain, indexes } = roomOf();
+    const { domain, indexes } = openDomain();
     if (use === "used") await recallBoth(domain, "number77");
     const files = wipingStoredFiles(domain.ports);
     await files();
@@ -249,7 +249,7 @@ describe("the files of a log's index", () => {
     }
     await domain.namespaces.close();
     expect(await indexes.holds(logId, [78, 79])).toEqual([]);
-    expect(await idsIn(roomOf().domain)).not.toContain(idOf(77));
+    expect(await idsIn(openDomain().domain)).not.toContain(idOf(77));
   });
 
   it("lose what another process deletes as soon when they are closed as when they were open, however old they are", async () => {
@@ -260,7 +260,7 @@ describe("the files of a log's index", () => {
       if (range.what === "head") begun.push(range.from);
       return of.read(range);
     };
-    const { domain, indexes } = roomOf({ log: withChanges(of, { read }) });
+    const { domain, indexes } = openDomain({ log: withChanges(of, { read }) });
     const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     const copies = copiesOf(logId);
     // One alone is merged into no file.
@@ -286,7 +286,7 @@ describe("the files of a log's index", () => {
     const { logId } = await indexed();
     const folder = join(service.dataDir, "index", logId);
     for (const name of readdirSync(folder)) if (name.endsWith(".json")) writeFileSync(join(folder, name), "");
-    await wipingStoredFiles(roomOf().domain.ports)();
+    await wipingStoredFiles(openDomain().domain.ports)();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -298,7 +298,7 @@ describe("the files of a log's index", () => {
     "lose what was deleted since if a %s is an older copy of itself beside newer ones",
     async (_, ending) => {
       const { logId, indexes } = await indexed();
-      const deleteOnly = async (i: number, { domain } = roomOf()) => {
+      const deleteOnly = async (i: number, { domain } = openDomain()) => {
         await recallBoth(domain, "number77");
         await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(i) });
         const answer = await recallBoth(domain, "number77");
@@ -313,7 +313,7 @@ describe("the files of a log's index", () => {
       expect(answer).not.toEqual(before);
       expect(await indexes.holds(logId, [78, 79])).toEqual([79]);
       putBack(copies.filter(({ path }) => path.endsWith(ending)));
-      const { domain } = roomOf();
+      const { domain } = openDomain();
       expect(await recallBoth(domain, "number77")).toEqual(answer);
       expect(await indexes.holds(logId, [78])).toEqual([]);
     },
@@ -321,7 +321,7 @@ describe("the files of a log's index", () => {
 
   it("are used after a crash amid deletes, without what was deleted", async () => {
     const { logId } = await indexed();
-    const { domain, indexes } = roomOf({ quietMs: HOUR_MS });
+    const { domain, indexes } = openDomain({ quietMs: HOUR_MS });
     await recallBoth(domain, "number77");
     const ids = [78, 178, 278].map(idOf);
     for (const id of ids) await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id });
@@ -333,7 +333,7 @@ describe("the files of a log's index", () => {
     rmSync(join(service.dataDir, "index"), { recursive: true });
     cpSync(crashed, join(service.dataDir, "index"), { recursive: true });
     const { log, counted } = countingLog();
-    const other = roomOf({ log }).domain;
+    const other = openDomain({ log }).domain;
     expect(await recallBoth(other, "number77")).toEqual(answer);
     for (const i of [78, 178, 278]) {
       const texts = (await recallBoth(other, `number${i}`)).map(({ text }) => text);
@@ -354,7 +354,7 @@ describe("the files of a log's index", () => {
         ...(i === 77 && { expiresAtMs }),
       });
       const logId = await service.write("a", TEXTS.map(expiring));
-      const { domain, indexes } = roomOf();
+      const { domain, indexes } = openDomain();
       const answer = await recallBoth(domain, "number77");
       expect(answer[0]).toMatchObject({ text: TEXTS[77] });
       await until(async () => (await indexes.holds(logId, [78])).length > 0);
@@ -365,7 +365,7 @@ describe("the files of a log's index", () => {
       await wait(100);
       if (closed !== "later") await domain.namespaces.close();
       clock.wallAheadMs -= HOUR_MS;
-      const later = closed === "later" ? domain : roomOf().domain;
+      const later = closed === "later" ? domain : openDomain().domain;
       expect(await recallBoth(later, "number77")).toEqual(answer);
     },
   );
@@ -380,7 +380,7 @@ describe("the files of a log's index", () => {
     cpSync(service.dataDir, older, { recursive: true });
     const { dataDir } = service;
     service = await TestService.open({ dataDir, dimensions: TOY_DIMENSIONS });
-    const { domain, indexes } = roomOf({ quietMs });
+    const { domain, indexes } = openDomain({ quietMs });
     expect(await recallBoth(domain, "number77")).toEqual(answer);
     await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     await until(async () => (await indexes.holds(logId, [80])).length > 0);
@@ -390,7 +390,7 @@ describe("the files of a log's index", () => {
     await service.close();
     if (quietMs !== HOUR_MS) cpSync(join(dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ dataDir: older, dimensions: TOY_DIMENSIONS });
-    expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
+    expect(await recallBoth(openDomain().domain, "number77")).toEqual(answer);
   });
 
   it("lose what is deleted in an older copy of the database, though nobody uses the namespace", async () => {
@@ -403,12 +403,12 @@ describe("the files of a log's index", () => {
     cpSync(service.dataDir, older, { recursive: true });
     service = await TestService.open({ ...options, dataDir: service.dataDir });
     await others().append("a", memoryOf("later memory", MEMORIES));
-    await recallBoth(roomOf().domain, "number77");
+    await recallBoth(openDomain().domain, "number77");
     await service.close();
     cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ ...options, dataDir: older });
     await deleteMemory(others().ports, { caller: CALLER, namespace: "a", id: idOf(76) });
-    const { domain, indexes } = roomOf();
+    const { domain, indexes } = openDomain();
     const [logId] = await indexes.stored();
     expect(await indexes.holds(logId as string, [77])).toEqual([77]);
     await wipingStoredFiles(domain.ports)();
@@ -433,12 +433,12 @@ describe("the files of a log's index", () => {
     cpSync(service.dataDir, older, { recursive: true });
     service = await TestService.open({ ...options, dataDir: service.dataDir });
     await goOn("the one way", 2000);
-    await recallBoth(roomOf().domain, "number77");
+    await recallBoth(openDomain().domain, "number77");
     await service.close();
     cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ ...options, dataDir: older });
     await goOn("another branch", 2001);
-    const [found] = await recallBoth(roomOf().domain, "branch");
+    const [found] = await recallBoth(openDomain().domain, "branch");
     expect(found?.text).toBe("another branch");
     expect(found?.words).toBeGreaterThan(0.5);
   });
@@ -463,7 +463,7 @@ describe("the files of a log's index", () => {
       }
       return of.read(range);
     };
-    const { domain, indexes } = roomOf({ log: withChanges(of, { read }), fileBytesMin: 55_000 });
+    const { domain, indexes } = openDomain({ log: withChanges(of, { read }), fileBytesMin: 55_000 });
     expect((await recallBoth(domain, "number78"))[0]).toMatchObject({ text: TEXTS[78] });
     await domain.namespaces.close();
     expect(await indexes.stored()).toEqual([logId]);
@@ -471,6 +471,6 @@ describe("the files of a log's index", () => {
     rmSync(join(older, "index"), { recursive: true, force: true });
     cpSync(join(service.dataDir, "index"), join(older, "index"), { recursive: true });
     service = await TestService.open({ ...options, dataDir: older });
-    expect(await recallBoth(roomOf().domain, "number77")).toEqual(answer);
+    expect(await recallBoth(openDomain().domain, "number77")).toEqual(answer);
   });
 });

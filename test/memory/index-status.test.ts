@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 /** Makes the domain of a process that writes a file for any segment of words. */
-function roomOf(): Domain {
+function openDomain(): Domain {
   const onTrouble = (error: unknown) => {
     throw error;
   };
@@ -51,7 +51,7 @@ const filesOf = (logId: string) => readdirSync(join(service.dataDir, "index", lo
 /** Writes a namespace, and lets a process seal its index. */
 async function sealed(): Promise<{ domain: Domain; logId: string }> {
   const logId = await service.write("a", stored.slice(0, MEMORIES));
-  const domain = roomOf();
+  const domain = openDomain();
   await domain.recall("a", query);
   await until(async () => (await domain.ports.indexes.measureFiles(logId)).parts.vectors.upto > 0);
   return { domain, logId };
@@ -69,7 +69,7 @@ describe("the state of indexes", () => {
     expect(open?.files.parts.vectors).toMatchObject({ rows: open?.files.parts.vectors.upto, removed: 2 });
     expect(open?.files.parts.vectors.upto).toBeGreaterThan(500);
     await domain.namespaces.close();
-    const [closed] = await indexStatus(roomOf().ports, ALL);
+    const [closed] = await indexStatus(openDomain().ports, ALL);
     expect(closed).toMatchObject({ logId, isOpen: false });
     const { vectors, words } = closed?.files.parts ?? { vectors: NONE, words: NONE };
     expect(vectors).toMatchObject({ upto: open?.files.parts.vectors.upto, removed: 2 });
@@ -183,7 +183,7 @@ describe("erasing the index of a namespace", () => {
     const { domain, logId } = await sealed();
     const answer = await domain.recall("a", query);
     await domain.namespaces.close();
-    const next = roomOf();
+    const next = openDomain();
     expect(await next.namespaces.eraseIndex(scopeOf("a"))).toBe(logId);
     expect(await indexStatus(next.ports, ALL)).toEqual([]);
     expect(await next.recall("a", query)).toEqual(answer);

@@ -221,7 +221,7 @@ export class Process implements Client {
       openModel: (model) => this.#load(model),
       onTrouble: () => {},
     });
-    const domain = roomOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
+    const domain = domainOf(this.db, this, { modelVersions, exclusive: this.options.exclusive });
     const { namespaces } = domain;
     if (this.options.followsModel) {
       void this.#keepMoving(new Moving({ ...domain, onTrouble: () => {}, onMoved: () => {} }));
@@ -282,9 +282,9 @@ export class Process implements Client {
   }
 }
 
-type Domain = ReturnType<typeof roomOf>;
+type Domain = ReturnType<typeof domainOf>;
 
-function roomOf(
+function domainOf(
   db: Database,
   process: Client,
   { modelVersions, exclusive }: { modelVersions: ModelVersions; exclusive: boolean },

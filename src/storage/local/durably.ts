@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { MemoryError, messageOf, notWritable, unavailable } from "../../errors.js";
 import { TookTooLongError, within } from "../within.js";
-import { expectRoom, ROOM_BYTES } from "./file.js";
+import { DISK_SPACE_BYTES, expectDiskSpace } from "./file.js";
 
-/** Pause after a failed write before room is looked for; it doubles after each failure. */
+/** Pause after a failed write before disk space is checked; it doubles after each failure. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
 
@@ -149,13 +149,13 @@ export class Writes {
   expectWritable(): void {
     if (this.#failed === undefined) return;
     // No call waits for this; later writes benefit from it.
-    void this.#checkRoom();
+    void this.#checkDiskSpace();
     throw notWritable(this.#failed.cause);
   }
 
-  /** Refuses a write like `expectWritable`, but checks first whether there is room again. */
+  /** Refuses a write like `expectWritable`, but checks first whether there is space again. */
   async check(): Promise<void> {
-    await this.#checkRoom();
+    await this.#checkDiskSpace();
     this.expectWritable();
   }
 
@@ -172,9 +172,9 @@ export class Writes {
     if (this.#failed === undefined) this.#pauseMs = PAUSE_MS;
   }
 
-  async #checkRoom(): Promise<void> {
+  async #checkDiskSpace(): Promise<void> {
     if (this.#failed === undefined || performance.now() < this.#failed.checkAtMs) return;
-    this.#checking ??= expectRoom(dirname(this.path), ROOM_BYTES)
+    this.#checking ??= expectDiskSpace(dirname(this.path), DISK_SPACE_BYTES)
       .then(
         () => undefined,
         (cause) => ({ cause, checkAtMs: performance.now() + PAUSE_MS }),

@@ -15,10 +15,10 @@ export const FILE_MODE = 0o600;
 /** Maximum number of databases in a file: the ports need twenty, the rest is for later. */
 export const DATABASES_MAX = 32;
 /** Room that the disk must have before a write is tried, or a database is created. */
-export const ROOM_BYTES = 1_048_576;
+export const DISK_SPACE_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */
 const LOCK_BYTES = 16_384;
-const ROOM_PROBE = "free-space-probe";
+const DISK_SPACE_PROBE = "free-space-probe";
 
 /**
  * Removes what compactions and restores have left that were killed: it may hold what has been erased since. Only the
@@ -50,7 +50,7 @@ export async function openFile(
   }
   // LMDB maps the files that it creates, and on a full disk the system ends the process by a signal.
   if (!isThere || !existsSync(`${path}-lock`)) {
-    await expectRoom(dirname(path), isThere ? LOCK_BYTES : ROOM_BYTES).catch((cause) => {
+    await expectDiskSpace(dirname(path), isThere ? LOCK_BYTES : DISK_SPACE_BYTES).catch((cause) => {
       throw notWritable(cause);
     });
   }
@@ -68,8 +68,8 @@ export async function openFile(
 }
 
 /** Writes a file of this size beside the database, and removes it. @throws Error of the system if it does not fit. */
-export async function expectRoom(folder: string, bytes: number): Promise<void> {
-  const probe = join(folder, ROOM_PROBE);
+export async function expectDiskSpace(folder: string, bytes: number): Promise<void> {
+  const probe = join(folder, DISK_SPACE_PROBE);
   try {
     await writeFile(probe, Buffer.alloc(bytes), { flush: true });
   } finally {
