@@ -21,8 +21,8 @@ const FIGURES = join(HERE, "services.json");
 const PAGE = join(HERE, "../docs/compared.md");
 const PYTHONS = ["python3", "python3.13", "python3.12", "python3.11", "/usr/bin/python3"];
 const WARM_UP_RECALLS = 50;
-/** Of so many calls, one is a store that is looked for at once. */
-const LOOKED_FOR_OF = 3;
+/** One in so many calls is a store that must be visible at once. */
+const CALLS_PER_CHECK = 3;
 const VISIBLE_TIMEOUT_MS = 2_000;
 
 const { values } = parseArgs({
@@ -100,7 +100,7 @@ async function measure(service: Service, memories: number): Promise<Measured> {
     recalls.push((await timed(() => service.recall(question(WARM_UP_RECALLS + i)))).ms);
   }
   const visible: number[] = [];
-  for (let i = 0; i < calls / LOOKED_FOR_OF; i++)
+  for (let i = 0; i < calls / CALLS_PER_CHECK; i++)
     visible.push(await timeUntilVisible(service, memory(next++)));
   const visibleAtOnce = visible.filter((ms) => ms === 0).length / visible.length;
   return {

@@ -24,7 +24,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Age at which the lock of a file is that of a process that died: others hold it for milliseconds. */
 const LOCK_MS_MAX = 5_000;
-const LOOK_MS = 20;
+const LOCK_POLL_MS = 20;
 
 /**
  * Replaces a file of JSON in one step, on the disk, so that no reader and no crash sees half of it. Only its owner may
@@ -54,7 +54,7 @@ export async function withLock(path: string, work: () => void): Promise<void> {
   const lock = `${path}.lock`;
   try {
     makeFolder(dirname(path));
-    while (!tryLock(lock)) await pause(LOOK_MS);
+    while (!tryLock(lock)) await pause(LOCK_POLL_MS);
   } catch (error) {
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
   }

@@ -132,7 +132,7 @@ async function reembed(config: Config, { model, status, abandon: givesUp }: Give
   }
   const adminClient = await openAdminClient(config, { creates: false });
   const readStatus = async () =>
-    (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelStatus;
+    (await adminClient.ask({ operation: "reembed status", given: {} })) as ModelStatus;
   const progress = new ProgressLine(process.stderr);
   try {
     const before = await readStatus();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { processTime } from "./threads.js";
 
-const LOOK_MS = 1000;
-/** Processor time of one look, in milliseconds, up to which processes count as idle: a profiler takes some, too. */
+const SAMPLE_MS = 1000;
+/** Processor time of one sample, in milliseconds, up to which processes count as idle: a profiler takes some, too. */
 const IDLE_MS = 300;
 const TIMEOUT_MS = 300_000;
 
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 300_000;
 export async function idle(pids: readonly number[]): Promise<void> {
   const endMs = performance.now() + TIMEOUT_MS;
   for (let before = usedBy(pids); ; ) {
-    await sleep(LOOK_MS);
+    await sleep(SAMPLE_MS);
     const now = usedBy(pids);
     if (now - before <= IDLE_MS) return;
     if (performance.now() > endMs) throw new Error(`processes ${pids.join(", ")} do not become idle`);

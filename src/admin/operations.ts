@@ -11,7 +11,7 @@ import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/model-version.js";
 import type { Names, Scope } from "../memory/ports/names.js";
-import { abandon, look, pin } from "../memory/reembedding/change-model.js";
+import { abandon, pin, readModelStatus } from "../memory/reembedding/change-model.js";
 import { parseNamespace } from "../memory/requests/namespace.js";
 
 /** Maximum number of accounts or indexes in one answer. */
@@ -64,7 +64,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "index rebuild": rebuildIndex,
   backup: backUp,
   address: addressOf,
-  "reembed look": look,
+  "reembed status": readModelStatus,
   "reembed pin": async (ports, { model }) => ({ modelVersion: await pin(ports, model as ModelIdentity) }),
   "reembed abandon": async (ports) => ({ modelVersion: await abandon(ports) }),
 };

@@ -168,13 +168,13 @@ describe.skipIf(reason !== "")(
           ({ options: { appName, dbName } }) => appName === "recalld" && uri.endsWith(`/${dbName}`),
         ) as MongoClient;
         connecting.mockRestore();
-        const look = () => ask({ operation: "reembed look", given: {} });
-        await look();
+        const readStatus = () => ask({ operation: "reembed status", given: {} });
+        await readStatus();
         await breakMonitorOf(client);
         const nowMs = performance.now();
         const ahead = vi.spyOn(performance, "now").mockReturnValue(nowMs + 20_000);
         onTestFinished(() => ahead.mockRestore());
-        await vi.waitFor(look, { timeout: 20_000 });
+        await vi.waitFor(readStatus, { timeout: 20_000 });
         await close();
       },
       TEST_TIMEOUT_MS,

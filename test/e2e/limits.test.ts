@@ -291,7 +291,7 @@ it("what would wait too long is turned away before it is charged, and readiness 
     const texts = Array.from({ length: 700 }, (_, n) => `${n} ${n < 2 ? long : "the lake"}`);
     const ready: number[] = [];
     const answers = Promise.all(texts.map((text) => caller.store({ text, namespace: "n" })));
-    for (let look = 0; look < 10; look++) ready.push((await fetch(`${busy.url}/readyz`)).status);
+    for (let attempt = 0; attempt < 10; attempt++) ready.push((await fetch(`${busy.url}/readyz`)).status);
     const outcomes = await answers;
     const refused = outcomes.filter(({ code }) => code !== "ok");
     expect(refused.length).toBeGreaterThan(0);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const look = () => scrape(server.metricsUrl);
+const readMetrics = () => scrape(server.metricsUrl);
 const growth = (work: () => Promise<unknown>) => growthDuring(server.metricsUrl, work);
 
 describe("what is measured", () => {
@@ -69,7 +69,7 @@ describe("what is measured", () => {
   });
 
   it("of the whole process", async () => {
-    const { sum, samples } = await look();
+    const { sum, samples } = await readMetrics();
     expect(sum("recalld_ready")).toBe(1);
     expect(sum("recalld_storage_available")).toBe(1);
     expect(sum("recalld_queue_limit", { queue: "embed_text" })).toBe(512);
@@ -92,7 +92,7 @@ describe("what is measured", () => {
     server = await startServer({ dataDir, env: { METRICS_PORT: "0" } });
     caller = caller.at(server.url);
     await caller.recall("one", "measured");
-    const { sum } = await look();
+    const { sum } = await readMetrics();
     expect(sum("recalld_catch_up_entries_total")).toBeGreaterThan(0);
     expect(sum("recalld_step_duration_seconds_count", { step: "restore", outcome: "ok" })).toBeGreaterThan(0);
   });
@@ -110,7 +110,7 @@ describe("what is measured", () => {
   });
 
   it("holds no text, no namespace, no key and no account", async () => {
-    const { text } = await look();
+    const { text } = await readMetrics();
     expect(text).toContain("recalld.v1.MemoryService/Recall");
     for (const secret of [SECRET, "zanzibar", "measured", caller.key.slice(4, 20), caller.id]) {
       expect(text).not.toContain(secret);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const look = () => scrape(server.metricsUrl);
+const readMetrics = () => scrape(server.metricsUrl);
 const growth = (work: () => Promise<unknown>) => growthDuring(server.metricsUrl, work);
 
 describe("/metrics", () => {
@@ -49,7 +49,7 @@ describe("/metrics", () => {
       },
     );
     expect(headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
-    expect(bytes).toBeLessThan((await look()).text.length / 4);
+    expect(bytes).toBeLessThan((await readMetrics()).text.length / 4);
   });
 
   it("answers HEAD without a body, and no other method or path", async () => {
@@ -65,12 +65,12 @@ describe("/metrics", () => {
 
   it("is not in the log", async () => {
     const lines = server.output().length;
-    await look();
+    await readMetrics();
     expect(server.output().slice(lines)).toBe("");
   });
 
   it("takes many scrapes at once", async () => {
-    const all = await Promise.all(Array.from({ length: 30 }, look));
+    const all = await Promise.all(Array.from({ length: 30 }, readMetrics));
     for (const { samples } of all) expect(samples.length).toBeGreaterThan(500);
   });
 
@@ -133,7 +133,7 @@ describe("calls", () => {
   it("that are none make no series", async () => {
     // Node's own series change with its garbage collections and open handles.
     const seriesOfOurs = async () =>
-      (await look()).samples.filter(({ name }) => !/^(nodejs|process)_/.test(name)).length;
+      (await readMetrics()).samples.filter(({ name }) => !/^(nodejs|process)_/.test(name)).length;
     const before = await seriesOfOurs();
     for (const path of [`/${SECRET}`, "/recalld.v1.MemoryService/Nothing", "/%", "/store/x"]) {
       for (const method of ["GET", "POST", "PROPFIND"]) await fetch(server.url + path, { method });
@@ -148,10 +148,14 @@ describe("calls", () => {
     const answered = new Promise((resolve) => call.on("response", (response) => resolve(response.resume())));
     // The rest of the body follows later.
     call.write('{"text":');
-    await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight", method)).toBe(1));
+    await vi.waitFor(async () =>
+      expect((await readMetrics()).sum("recalld_calls_in_flight", method)).toBe(1),
+    );
     call.end('"x","namespace":"n"}');
     await answered;
-    await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight", method)).toBe(0));
+    await vi.waitFor(async () =>
+      expect((await readMetrics()).sum("recalld_calls_in_flight", method)).toBe(0),
+    );
   });
 
   it("that their callers leave do not stay in flight", async () => {
@@ -163,6 +167,6 @@ describe("calls", () => {
       setTimeout(() => leave.abort(), i / 2);
       await call.catch(() => {});
     }
-    await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight")).toBe(0));
+    await vi.waitFor(async () => expect((await readMetrics()).sum("recalld_calls_in_flight")).toBe(0));
   });
 });

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 /** A call of a tool, which costs nothing and proves that its key lives. */
-const LOOK = {
+const TOOL_CALL = {
   jsonrpc: "2.0",
   id: 1,
   method: "tools/call",
@@ -31,7 +31,7 @@ async function anOwner(url = server.url): Promise<{ caller: Caller; user: User }
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-const ask = (key: string, url = server.url) => post(`${url}/mcp`, LOOK, bearer(key));
+const ask = (key: string, url = server.url) => post(`${url}/mcp`, TOOL_CALL, bearer(key));
 
 /** Calls an RPC about keys. */
 const rpc = ({ call }: Caller, name: string, body: object = {}, key?: string) =>

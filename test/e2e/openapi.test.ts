@@ -146,7 +146,7 @@ describe("the OpenAPI document", () => {
 
   it("has nothing that generators of clients make a nameless type, a file or bytes of, or cannot read", () => {
     const found: string[] = [];
-    const look = (at: string, value: unknown): void => {
+    const visit = (at: string, value: unknown): void => {
       for (const [word, part] of typeof value === "object" && value !== null ? Object.entries(value) : []) {
         const isRefOrNull =
           word === "anyOf" && part.length === 2 && "$ref" in part[0] && part[1].type === "null";
@@ -155,10 +155,10 @@ describe("the OpenAPI document", () => {
         const isUntyped = word === "schema" && !("type" in part || "$ref" in part || "anyOf" in part);
         if (isType || isEncoded || isUntyped) found.push(`${at}/${word}`);
         // What is refused is no type of its own.
-        if (word !== "not") look(`${at}/${word}`, part);
+        if (word !== "not") visit(`${at}/${word}`, part);
       }
     };
-    look("#", document);
+    visit("#", document);
     expect(found).toEqual([]);
   });
 

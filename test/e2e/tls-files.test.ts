@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect as connectTls } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { openTls, RENEWAL_LOOK_MS } from "../../src/server/listen/tls.js";
+import { openTls, RENEWAL_CHECK_MS } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import { runUntilExit, startServer } from "../support/server.js";
 
@@ -74,7 +74,7 @@ describe("a certificate that is renewed", () => {
     put("b");
     const serve = vi.fn();
     const stop = follow?.(serve);
-    await vi.waitUntil(() => serve.mock.calls.length > 0, { timeout: RENEWAL_LOOK_MS, interval: 50 });
+    await vi.waitUntil(() => serve.mock.calls.length > 0, { timeout: RENEWAL_CHECK_MS, interval: 50 });
     await stop?.();
     expect(serve).toHaveBeenCalledExactlyOnceWith({
       cert: readFileSync(file("b.crt")),
@@ -95,7 +95,7 @@ describe("a certificate that is renewed", () => {
     await asksOnKept();
     expect(await served(own.port)).toBe(fingerprintOf("a"));
     writeFileSync(cert, readFileSync(file("b.crt")));
-    const wait = { timeout: 3 * RENEWAL_LOOK_MS, interval: 200 };
+    const wait = { timeout: 3 * RENEWAL_CHECK_MS, interval: 200 };
     await vi.waitFor(() => expect(own.output()).toMatch(/TLS_KEY .* is not the key of TLS_CERT/), wait);
     expect(await served(own.port)).toBe(fingerprintOf("a"));
     put("b");

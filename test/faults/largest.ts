@@ -22,7 +22,7 @@ const DIMENSIONS = 384;
 /** Number of memories with the longest text and one vector, enough for a full recall. */
 const SINGLES = 100;
 const HEAP_MB = 512;
-const LOOK_MS = 50;
+const SAMPLE_MS = 50;
 const LOOP_WATCH = new URL("../support/loop-watch.mjs", import.meta.url).href;
 
 export interface LargestOptions {
@@ -213,10 +213,10 @@ function watchServer(server: TestServer) {
     seen.heapMaxMB = Math.max(seen.heapMaxMB, sum("nodejs_heap_size_used_bytes") / 1e6);
   };
   const running = (async () => {
-    for (let look = 0; !over; look++) {
+    for (let sample = 0; !over; sample++) {
       await probe();
-      if (look % 10 === 0) await measure();
-      await sleep(LOOK_MS);
+      if (sample % 10 === 0) await measure();
+      await sleep(SAMPLE_MS);
     }
   })();
   return {

@@ -17,14 +17,14 @@ it("memories are compared with the largest filter in slices, between which other
   });
   const startMs = performance.now();
   let [longestMs, lastMs] = [0, startMs];
-  const look = () => {
+  const poll = () => {
     longestMs = Math.max(longestMs, performance.now() - lastMs);
     lastMs = performance.now();
   };
-  const timer = setInterval(look, 1);
+  const timer = setInterval(poll, 1);
   const matching = await matchingIn(systemClock, some, filter);
   clearInterval(timer);
-  look();
+  poll();
   expect(matching.map(({ sequence }) => sequence)).toEqual([6]);
   expect(longestMs / (performance.now() - startMs)).toBeLessThan(1 / 2);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { modelFor, pinned } from "../../src/memory/models/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Pinned, SystemRecords } from "../../src/memory/ports/model-version.js";
-import { abandon, linesOf, look } from "../../src/memory/reembedding/change-model.js";
+import { abandon, linesOf, readModelStatus } from "../../src/memory/reembedding/change-model.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
@@ -129,7 +129,7 @@ describe("a change of the model", () => {
     }));
     const names = { list: async () => named };
     const log = { last: async () => undefined };
-    const lines = linesOf(await look({ systemRecords, names, log }));
+    const lines = linesOf(await readModelStatus({ systemRecords, names, log }));
     expect(lines.slice(-11)).toEqual([
       "0 of 12 namespaces have vectors of b, 0 of 0 entries are made",
       ...named.slice(0, 10).map((_, i) => `n${i} of acc, log log${i}, is left`),

@@ -28,7 +28,7 @@ const updated = (memory: Stored, replaces: number, atSeconds: number): Stored =>
   updatedAtMs: NOW - 1e9 + atSeconds * 1_000,
 });
 
-async function look(
+async function neighborsAt(
   logId: string,
   sequence: number,
   {
@@ -108,7 +108,7 @@ describe("neighbors of a memory", () => {
           const alike = inOrder.filter(([, each]) => !same || each.memory.metadata === memory.metadata);
           const at = alike.findIndex(([each]) => each === n);
           const ids = alike.map(([each]) => each);
-          expect(await look(logId, sequence, same && { same }), `seed ${seed}, ${n}`).toEqual({
+          expect(await neighborsAt(logId, sequence, same && { same }), `seed ${seed}, ${n}`).toEqual({
             before: ids.slice(Math.max(0, at - 2), at),
             after: ids.slice(at + 1, at + 3),
           });
@@ -124,7 +124,7 @@ describe("neighbors of a memory", () => {
     });
     const late = updated(first[499] as Stored, 500, 5_000);
     const logId = await service.write("long", [...first, ...tombstones, late]);
-    expect(await look(logId, 1_501)).toEqual({ before: [1498, 1499], after: [1501, 1502] });
+    expect(await neighborsAt(logId, 1_501)).toEqual({ before: [1498, 1499], after: [1501, 1502] });
     let [reads, entries] = [0, 0];
     const { log: plain } = service.storage;
     const log = withChanges(plain, {
@@ -135,7 +135,7 @@ describe("neighbors of a memory", () => {
         return tail;
       },
     });
-    expect(await look(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
+    expect(await neighborsAt(logId, 3_201, { log })).toEqual({ before: [497, 498], after: [500, 501] });
     expect(reads).toBeLessThan(60);
     expect(entries).toBeLessThan(700);
   });
@@ -147,9 +147,9 @@ describe("neighbors of a memory", () => {
     );
     const logId = await service.write("sessions", entries);
     const same = ["session"];
-    expect(await look(logId, 401, { same })).toEqual({ before: [300, 350], after: [450, 500] });
-    expect(await look(logId, 701, { same })).toEqual({ before: [600, 650], after: [] });
-    expect(await look(logId, 1, { same, before: 5, after: 1 })).toEqual({ before: [], after: [50] });
+    expect(await neighborsAt(logId, 401, { same })).toEqual({ before: [300, 350], after: [450, 500] });
+    expect(await neighborsAt(logId, 701, { same })).toEqual({ before: [600, 650], after: [] });
+    expect(await neighborsAt(logId, 1, { same, before: 5, after: 1 })).toEqual({ before: [], after: [50] });
   });
 
   it("of several results in one place read each memory once, whatever its value", async () => {
@@ -166,7 +166,7 @@ describe("neighbors of a memory", () => {
     });
     const values = new ValuesAt(["session"]);
     for (let sequence = 100; sequence < 120; sequence++)
-      expect(await look(logId, sequence, { log, values })).toEqual({ before: [], after: [] });
+      expect(await neighborsAt(logId, sequence, { log, values })).toEqual({ before: [], after: [] });
     expect(read).toBeLessThanOrEqual(entries.length);
   });
 });

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
-const LOOK_MS = 10;
+const SAMPLE_MS = 10;
 const file = process.env.LOOP_WATCH_FILE;
 
 function threadMs() {
@@ -25,7 +25,7 @@ if (file !== undefined && isMainThread) {
       writeFileSync(file, String(maxMs));
     }
     lastMs = nowMs;
-  }, LOOK_MS).unref();
+  }, SAMPLE_MS).unref();
   // The start does not count.
   process.on("SIGUSR2", () => {
     maxMs = 0;

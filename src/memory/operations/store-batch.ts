@@ -50,12 +50,12 @@ export async function storeBatch(
       const ids = memoryIdsLike(id, memories.length);
       const taken = new Set<string>();
       return memories.map((memory, i) => {
-        const { look, ...item } = storeItem(ids[i] as string, memory);
+        const { precheck, ...item } = storeItem(ids[i] as string, memory);
         const { externalId } = memory.storeOptions ?? {};
         // An earlier memory of this batch has the same external id: what the log holds now does not decide.
-        if (look === undefined || (externalId !== undefined && taken.has(externalId))) return item;
+        if (precheck === undefined || (externalId !== undefined && taken.has(externalId))) return item;
         if (externalId !== undefined) taken.add(externalId);
-        return { ...item, look };
+        return { ...item, precheck };
       });
     },
     keyed: {

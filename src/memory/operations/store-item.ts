@@ -143,7 +143,7 @@ export function storeItem(
     // To keep the memory with the external id costs nothing; to find a similar one costs a call, for the embedding.
     isPaid: ({ outcome }) => outcome !== "KEPT" || onSimilar === "keep",
     needsEmbedding: above !== undefined,
-    look: async (view) => {
+    precheck: async (view) => {
       const { existing } = await checkStore(view, storeOptions);
       const keeps = storeOptions.onConflict === "keep";
       return keeps && existing !== undefined ? answerWithOutcome(existing.entry, undefined) : undefined;

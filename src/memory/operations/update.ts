@@ -61,12 +61,12 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
     scope,
     creates: false,
     itemsFor: (opId) => {
-      const look = async (view: LogView) => {
+      const precheck = async (view: LogView) => {
         const { entry } = await updatable(view, memory);
         if (wanted.text === undefined) onFreeWrite?.(versionBytes(entry, wanted.asked));
         return undefined;
       };
-      return [{ ...updateItem(ports, { opId, scope, memory, wanted }), look }];
+      return [{ ...updateItem(ports, { opId, scope, memory, wanted }), precheck }];
     },
     keyed: {
       content: () => ["UpdateMemory", id, wanted.asked, "", ""],

@@ -19,12 +19,12 @@ import { newMemoryId } from "../requests/id.js";
 import { notInTheFuture } from "../requests/times.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { noSuchMemory } from "../versions/current-version.js";
-import { findInNamespace, lookInNamespace } from "../versions/fetch.js";
+import { findInNamespace, readInNamespace } from "../versions/fetch.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Maximum number of items of a batch that are looked up at a time. */
-const LOOKING_MAX = 8;
+const LOOKUPS_MAX = 8;
 /** Memories that are appended together, and the bytes of their texts: vectors take up to 25 times as many. */
 const GROUP_MAX = 64;
 const GROUP_BYTES_MAX = 262_144;
@@ -45,12 +45,12 @@ export interface Item<A> {
   /** True if it would have expired before this call: only an earlier attempt may have written it. */
   readonly isPast?: boolean | undefined;
   /**
-   * Looks, before anything is charged or embedded, whether the memory is there already: the answer then. Left out
+   * Checks, before anything is charged or embedded, whether the memory is there already: the answer then. Left out
    * if the write depends on nothing.
    *
    * @throws MemoryError if the namespace's memories do not allow the write.
    */
-  readonly look?: ((view: LogView) => Promise<A | undefined>) | undefined;
+  readonly precheck?: ((view: LogView) => Promise<A | undefined>) | undefined;
   /** Makes the entry, or the condition under which it is appended; called again for another log. */
   entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
   /** Makes the answer from the entry that the log has; the version that it replaces is erased by then. */
@@ -251,15 +251,15 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
    */
   async #findWritten(items: readonly Item<A>[], known: readonly Item<A>[]): Promise<void> {
     const { log, names, secondaryIndexes } = this.ports;
-    const found = await lookInNamespace(names, this.batch.scope, {
-      look: async (logId) => {
+    const found = await readInNamespace(names, this.batch.scope, {
+      read: async (logId) => {
         const opIds = items.map(({ id }) => id);
         return { logId, numbers: await secondaryIndexes.findByOperation({ logId, opIds }) };
       },
       isWhole: ({ numbers }) => numbers.size === items.length,
     });
     const written = new Map<Item<A>, Changed>();
-    await mapConcurrently(items, LOOKING_MAX, async (item) => {
+    await mapConcurrently(items, LOOKUPS_MAX, async (item) => {
       const { id } = item;
       const sequence = found?.numbers.get(id);
       const entry = found && sequence && (await entryAt(log, found.logId, sequence));
@@ -274,7 +274,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     if (written.size === 0) return;
     // All at once: a batch has hundreds.
     const living = await this.#findLiving([...written.values()].map(({ existing }) => existing));
-    await mapConcurrently([...written], LOOKING_MAX, ([item, value]) =>
+    await mapConcurrently([...written], LOOKUPS_MAX, ([item, value]) =>
       this.#note(item, { status: "fulfilled", value }, { living }),
     );
   }
@@ -298,13 +298,15 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   async #lookUp(): Promise<void> {
     const { quota, names } = this.ports;
     const { request, scope, creates } = this.batch;
-    const looking = this.#items.filter(({ id, look }) => look !== undefined && !this.#results.has(id));
-    if (looking.length === 0) return;
-    const found = await lookInNamespace(names, scope, {
-      look: async (logId) => {
+    const prechecked = this.#items.filter(
+      ({ id, precheck }) => precheck !== undefined && !this.#results.has(id),
+    );
+    if (prechecked.length === 0) return;
+    const found = await readInNamespace(names, scope, {
+      read: async (logId) => {
         // No charge has proved that the key lives.
         await quota.verify(request.caller);
-        return mapConcurrently(looking, LOOKING_MAX, (item) => this.#lookAt(item, logId));
+        return mapConcurrently(prechecked, LOOKUPS_MAX, (item) => this.#precheck(item, logId));
       },
       isWhole: (outcomes) => outcomes.every((outcome) => outcome === undefined),
     });
@@ -316,27 +318,27 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     for (const [i, outcome] of found.entries()) {
       if (outcome === undefined) continue;
       const result = "stored" in outcome ? outcome : { error: itemError(outcome.refusal) };
-      this.#results.set((looking[i] as Item<A>).id, result);
+      this.#results.set((prechecked[i] as Item<A>).id, result);
     }
   }
 
-  /** Looks in one log whether an item is there already, or forbidden; undefined if it is to be written. */
-  async #lookAt(
-    { id, look }: Item<A>,
+  /** Checks in one log whether an item is there already, or forbidden; undefined if it is to be written. */
+  async #precheck(
+    { id, precheck }: Item<A>,
     logId: string,
   ): Promise<{ stored: A } | { refusal: unknown } | undefined> {
     const { log, secondaryIndexes, clock } = this.ports;
     const view = { log, secondaryIndexes, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
     let outcome: { stored: A } | { refusal: unknown };
     try {
-      const stored = await look?.(view);
+      const stored = await precheck?.(view);
       if (stored === undefined) return undefined;
       outcome = { stored };
     } catch (error) {
       outcome = { refusal: error };
     }
     if (this.attempt === undefined) return outcome;
-    // Asked after the look: an entry of an earlier attempt that it has found is written by then.
+    // Asked after the precheck: an entry of an earlier attempt that it has found is written by then.
     const isOurs = (await secondaryIndexes.findByOperation({ logId, opIds: [id] })).size > 0;
     return isOurs ? undefined : outcome;
   }

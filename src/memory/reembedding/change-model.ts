@@ -23,7 +23,7 @@ const NAMED_MAX = 10;
 /** Maximum number of times that a database is pinned to a model. */
 const PINS_MAX = 1_000;
 
-interface LookPorts {
+interface StatusPorts {
   readonly systemRecords: Pick<SystemRecords, "models">;
   readonly log: Pick<Log, "last">;
   readonly names: Pick<Names, "list">;
@@ -64,10 +64,10 @@ export async function pin(
  * @throws MemoryError `failed_precondition` if none is under way.
  */
 export async function abandon(
-  ports: LookPorts & { readonly systemRecords: SystemRecords },
+  ports: StatusPorts & { readonly systemRecords: SystemRecords },
 ): Promise<ModelVersion> {
   const [before, present] = (await ports.systemRecords.models()).slice(-2);
-  if (before === undefined || present === undefined || (await look(ports)).left === 0)
+  if (before === undefined || present === undefined || (await readModelStatus(ports)).left === 0)
     throw failedPrecondition("the model is not being changed");
   // If another operator has pinned a third model since, that one is not given up.
   return pin(ports, before.model, present.modelVersion);
@@ -93,8 +93,8 @@ interface Held {
   entries: number;
 }
 
-/** Looks at the log of every namespace, a bounded number of names at a time. */
-export async function look({ systemRecords, log, names }: LookPorts): Promise<ModelStatus> {
+/** Reads the state of a database's models from the log of every namespace, a bounded number of names at a time. */
+export async function readModelStatus({ systemRecords, log, names }: StatusPorts): Promise<ModelStatus> {
   const all = await systemRecords.models();
   if (all.length === 0) return { models: [], copied: 0, left: 0, waiting: [] };
   const pins = new Pins(all);

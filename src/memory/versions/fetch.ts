@@ -86,26 +86,26 @@ export async function findInNamespace<W extends "text" | "head">(
   scope: Scope,
   { ids, what }: { ids: readonly string[]; what: W },
 ): Promise<Map<string, Projected[W] & Marked>> {
-  const found = await lookInNamespace(ports.names, scope, {
-    look: (logId) => findMemories(ports, { logId, ids, what }),
+  const found = await readInNamespace(ports.names, scope, {
+    read: (logId) => findMemories(ports, { logId, ids, what }),
     isWhole: (memories) => ids.every((id) => memories.has(id)),
   });
   return found ?? new Map();
 }
 
 /**
- * Looks for something in a namespace's log; undefined if there is no namespace. A log that moves to another model
+ * Reads something from a namespace's log; undefined if there is no namespace. A log that moves to another model
  * meanwhile loses what changes in its copy, and is erased soon: if something is missing there, it is looked up in the copy.
  */
-export async function lookInNamespace<T>(
+export async function readInNamespace<T>(
   names: Pick<Names, "find">,
   scope: Scope,
-  { look, isWhole }: { look(logId: string): Promise<T>; isWhole(found: T): boolean },
+  { read, isWhole }: { read(logId: string): Promise<T>; isWhole(found: T): boolean },
 ): Promise<T | undefined> {
   let logId = await names.find(scope);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     if (logId === undefined) return undefined;
-    const found = await look(logId);
+    const found = await read(logId);
     if (isWhole(found)) return found;
     const present = await names.find(scope);
     if (present === logId) return found;

@@ -136,7 +136,7 @@ export class OpenRequests {
   readonly #open = new Set<OpenRequest>();
   /** Responses under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #queues = new Map<Socket, Set<OpenRequest>>();
-  readonly close = callEvery(CHECK_MS, () => this.#look());
+  readonly close = callEvery(CHECK_MS, () => this.#check());
 
   constructor(
     private readonly limits: Pick<OnePortLimits, "answerTimeoutMs" | "pipelinedMax" | "requestTimeoutMs">,
@@ -184,7 +184,7 @@ export class OpenRequests {
     for (const run of onEnd) run();
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     const { answerTimeoutMs, requestTimeoutMs } = this.limits;
     for (const open of this.#open) {

@@ -10,7 +10,7 @@ import type { ConnectionCounts } from "./one-port-limits.js";
 import { OVERHEAD_LOOK_MS, Overhead } from "./overhead.js";
 
 /** Time between two looks at the files, after which a renewed certificate is served. */
-export const RENEWAL_LOOK_MS = 5_000;
+export const RENEWAL_CHECK_MS = 5_000;
 
 /** Certificate (with its chain) and its key, in PEM. */
 export interface TlsFiles {
@@ -42,7 +42,7 @@ export async function openTls(
   check(first, names);
   const follow: Tls["follow"] = (serve) => {
     let [serving, trouble]: [TlsFiles, string | undefined] = [first, undefined];
-    const look = async () => {
+    const renew = async () => {
       const files = await read(names);
       const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
       if (!isSame) check(files, names);
@@ -57,7 +57,7 @@ export async function openTls(
       trouble = String(error);
     };
     // It may have been renewed before there was a server: loading the model may take long.
-    return every(look, { everyMs: RENEWAL_LOOK_MS, atOnce: true, onTrouble });
+    return every(renew, { everyMs: RENEWAL_CHECK_MS, atOnce: true, onTrouble });
   };
   return { ...first, follow };
 }
@@ -132,7 +132,7 @@ interface OpenTls {
 export class TlsRecords {
   readonly #open = new Map<Socket, OpenTls>();
   readonly #overhead = new Overhead();
-  readonly close = callEvery(OVERHEAD_LOOK_MS, () => this.#look());
+  readonly close = callEvery(OVERHEAD_LOOK_MS, () => this.#checkOverhead());
 
   constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
 
@@ -147,7 +147,7 @@ export class TlsRecords {
     socket.once("close", () => this.#open.delete(socket));
   }
 
-  #look(): void {
+  #checkOverhead(): void {
     for (const [socket, open] of this.#open) {
       const bytes = excessOf(socket, open.wire);
       const more = Math.max(0, bytes - RECORD_BYTES_MAX - open.seenBytes);

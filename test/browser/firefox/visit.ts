@@ -34,12 +34,12 @@ export interface Report {
 
 const SETTLED = `new Promise((resolve, reject) => {
   const began = Date.now();
-  const look = () => {
+  const poll = () => {
     if (document.querySelector("h1") && !document.querySelector(".loading")) resolve(true);
     else if (Date.now() - began > 30000) reject(new Error("the page does not settle"));
-    else setTimeout(look, 50);
+    else setTimeout(poll, 50);
   };
-  setTimeout(look, 100);
+  setTimeout(poll, 100);
 })`;
 
 async function main([program = "", url = "", key = "", ...hashes]: readonly string[]): Promise<Report> {
@@ -62,13 +62,13 @@ async function main([program = "", url = "", key = "", ...hashes]: readonly stri
 
 const appears = (selector: string) => `new Promise((resolve, reject) => {
   const began = Date.now();
-  const look = () => {
+  const poll = () => {
     const found = document.querySelector(${JSON.stringify(selector)});
     if (found) resolve(found.textContent);
     else if (Date.now() - began > 30000) reject(new Error(${JSON.stringify(`no ${selector}`)}));
-    else setTimeout(look, 50);
+    else setTimeout(poll, 50);
   };
-  look();
+  poll();
 })`;
 
 /** Goes to an element from one to the next, as one does without a mouse. */

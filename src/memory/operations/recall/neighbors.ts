@@ -48,7 +48,7 @@ const ENTRIES_MANY = 256;
 const PROBES_MAX = 48;
 const PROBE_ENTRIES = 64;
 /** Memories looked up at a time. */
-const LOOK_UP_MANY = 8;
+const LOOKUP_MANY = 8;
 
 /** Where neighbors are looked for. */
 interface NeighborContext extends FindPorts {
@@ -110,8 +110,8 @@ async function readShown(
   const shown: Shown[] = [];
   // Checked each time: the search for other results' neighbors, which runs beside this, may have found out more.
   const mayMatch = ({ id }: { readonly id: string }) => values.mayHave(id, value);
-  for (let at = 0; at < created.length && shown.length < count; at += LOOK_UP_MANY) {
-    const some = created.slice(at, at + LOOK_UP_MANY).filter(mayMatch);
+  for (let at = 0; at < created.length && shown.length < count; at += LOOKUP_MANY) {
+    const some = created.slice(at, at + LOOKUP_MANY).filter(mayMatch);
     if (some.length === 0) continue;
     const ids = some.map(({ id }) => id);
     const found = await findMemories(context, { logId: context.logId, ids, what: "text" });

@@ -8,7 +8,7 @@ import { vectorsOf } from "../../ports/windows.js";
 import { parseMemoryId } from "../../requests/id.js";
 import { parseText } from "../../requests/text.js";
 import { noSuchMemory } from "../../versions/current-version.js";
-import { findMemories, lookInNamespace } from "../../versions/fetch.js";
+import { findMemories, readInNamespace } from "../../versions/fetch.js";
 import type { Ports } from "../ports.js";
 
 /** Maximum number of queries of one recall. */
@@ -49,8 +49,8 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
  * @throws MemoryError `not_found` if the namespace has none with this id.
  */
 export async function findLike(ports: Ports, scope: Scope, id: string) {
-  const found = await lookInNamespace(ports.names, scope, {
-    look: async (logId) => ({
+  const found = await readInNamespace(ports.names, scope, {
+    read: async (logId) => ({
       memory: (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id),
       modelVersion: modelVersionOf(logId),
     }),
