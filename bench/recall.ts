@@ -102,13 +102,13 @@ async function compare(): Promise<void> {
       const { calls, seconds } = await recall(system);
       return { perSecond: calls / seconds, mainMs: (mainThreadMs(pid) - beforeMs) / calls };
     });
-    const of = (name: string, what: keyof typeof TARGETS) =>
+    const figuresOf = (name: string, what: keyof typeof TARGETS) =>
       (measured[name] ?? []).slice(1).map((round) => round[what]);
     row("", "recalls a second", "main thread, ms for each");
     for (const name of ["recalld", "bare"])
-      row(name, range(figure(of(name, "perSecond"))), range(figure(of(name, "mainMs"))));
+      row(name, range(figure(figuresOf(name, "perSecond"))), range(figure(figuresOf(name, "mainMs"))));
     const [perSecond, mainMs] = (["perSecond", "mainMs"] as const).map((what) =>
-      range(ratio(of("recalld", what), of("bare", what))),
+      range(ratio(figuresOf("recalld", what), figuresOf("bare", what))),
     );
     row("recalld over bare", perSecond as string, mainMs as string);
     row("target", TARGETS.perSecond, TARGETS.mainMs);

@@ -128,6 +128,6 @@ async function timeUntilVisible(service: Service, text: string): Promise<number>
 }
 
 function quantiles(values: readonly number[]): Quantiles {
-  const of = (share: number) => Math.round(percentile(values, share) * 100) / 100;
-  return { p50Ms: of(0.5), p99Ms: of(0.99) };
+  const percentileMs = (share: number) => Math.round(percentile(values, share) * 100) / 100;
+  return { p50Ms: percentileMs(0.5), p99Ms: percentileMs(0.99) };
 }

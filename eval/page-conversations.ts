@@ -35,10 +35,14 @@ function figuresOf({ rows, refused, asked }: MeasuredSet): SetFigures {
   const ids = Object.keys(ANSWERS) as AnswerId[];
   const answers = ids.map((id) => {
     const held = asked.map((each) => each.answers[id]);
-    const of = (key: "any" | "share" | "tokens") => held.map((each) => each[key]);
+    const valuesOf = (key: "any" | "share" | "tokens") => held.map((each) => each[key]);
     return [
       id,
-      { any: estimateMean(of("any")), share: estimateMean(of("share")), tokens: mean(of("tokens")) },
+      {
+        any: estimateMean(valuesOf("any")),
+        share: estimateMean(valuesOf("share")),
+        tokens: mean(valuesOf("tokens")),
+      },
     ];
   });
   const updates = asked.filter(({ category }) => category === UPDATES);

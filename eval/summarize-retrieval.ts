@@ -59,17 +59,20 @@ export function meansOf(
   ids: readonly string[],
 ): MeanFigures {
   const whole = records.filter((each) => each !== undefined && ids.every((id) => id in each.systems));
-  const of = (id: string | undefined) =>
+  const answerableOf = (id: string | undefined) =>
     whole.map((record) => outcomesOf(record as RetrievalRecord, id).filter((each) => each.answerable));
-  const valuesOf = (id: string, metric: Metric) => of(id).map((outcomes) => valuesOfMetric(outcomes, metric));
+  const valuesOf = (id: string, metric: Metric) =>
+    answerableOf(id).map((outcomes) => valuesOfMetric(outcomes, metric));
   const [first, ...others] = ids;
   return {
     sets: whole.length,
     hit5: bySystem(ids, (id) => estimateMeanOfMeans(valuesOf(id, "hit5"))),
     ndcg10: bySystem(ids, (id) => estimateMeanOfMeans(valuesOf(id, "ndcg10"))),
     differences: bySystem(others, (id) => {
-      const theirs = of(id);
-      return estimateMeanOfMeans(of(first).map((ours, set) => differences(ours, theirs[set] ?? [])));
+      const theirs = answerableOf(id);
+      return estimateMeanOfMeans(
+        answerableOf(first).map((ours, set) => differences(ours, theirs[set] ?? [])),
+      );
     }),
   };
 }
@@ -105,17 +108,17 @@ function categoriesOf(answerable: BySystem<readonly Outcome[]>): Record<string, 
   const names = [...new Set(first.flatMap(({ category }) => category ?? []))].sort();
   if (names.length < 2 || names.length > CATEGORIES_MAX) return {};
   const figures = (name: string): CategoryFigures => {
-    const of = (outcomes: readonly Outcome[]) => outcomes.filter(({ category }) => category === name);
+    const inCategory = (outcomes: readonly Outcome[]) => outcomes.filter(({ category }) => category === name);
     const systems = Object.entries(answerable).map(
       ([id, outcomes]): [string, CategoryFigures["systems"][string]] => [
         id,
         {
-          hit5: estimateMean(valuesOfMetric(of(outcomes), "hit5")),
-          ndcg10: estimateMean(valuesOfMetric(of(outcomes), "ndcg10")),
+          hit5: estimateMean(valuesOfMetric(inCategory(outcomes), "hit5")),
+          ndcg10: estimateMean(valuesOfMetric(inCategory(outcomes), "ndcg10")),
         },
       ],
     );
-    return { queries: of(first).length, systems: Object.fromEntries(systems) };
+    return { queries: inCategory(first).length, systems: Object.fromEntries(systems) };
   };
   return Object.fromEntries(names.map((name) => [name, figures(name)]));
 }

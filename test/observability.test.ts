@@ -198,7 +198,7 @@ describe("the metrics and logs in docs/operations.md", () => {
     if (samples.length > 0) expect([...seen].sort()).toEqual([...labels].sort());
   });
 
-  const bounded = listed.flatMap(({ name, values }) => values.map((of) => ({ name, ...of })));
+  const bounded = listed.flatMap(({ name, values }) => values.map((labels) => ({ name, ...labels })));
   test.each(bounded)("tells every value of $label of $name", ({ name, label, values }) => {
     const seen = found.samples
       .filter((sample) => sample.name === name || sample.name === `${name}_count`)

@@ -242,7 +242,7 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
         headers: headersOf(method),
         content: { "application/json": { schema: refTo(method.output.name), example } },
       },
-      ...failures.of(method.name, on),
+      ...failures.responsesOf(method.name, on),
     },
   };
 }

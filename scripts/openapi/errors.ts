@@ -382,7 +382,7 @@ export class FailureResponses {
   readonly all: Record<string, Schema> = {};
 
   /** The failures that an operation may end with, by HTTP status. */
-  of(rpc: string, on: "rest" | "rpc"): Record<string, Schema> {
+  responsesOf(rpc: string, on: "rest" | "rpc"): Record<string, Schema> {
     const possible = FAILURES.filter((failure) => {
       const open = failure.code === "unauthenticated" && WITHOUT_KEY.includes(rpc);
       return !open && (failure.rpcs?.includes(rpc) ?? true) && (failure.on ?? on) === on;

@@ -245,7 +245,7 @@ export class LogIndex implements Index {
       const isLast = i === rows.length - 1;
       if (!isLast && !timeSlice.isOver) continue;
       const range = { after: from, upto: isLast ? upto : row.sequence };
-      if (built.length > 0) this.#insert(Segment.of(range, built));
+      if (built.length > 0) this.#insert(Segment.build(range, built));
       [from, built] = [range.upto, []];
       if (isLast) break;
       await timeSlice.end();
@@ -338,7 +338,7 @@ export class LogIndex implements Index {
   async #write(segment: Segment, replaced: readonly Segment[] = []): Promise<void> {
     const { files } = this.options;
     try {
-      await files.write(segment, SegmentFile.of(segment, newPath(files.folder as string)), replaced);
+      await files.write(segment, SegmentFile.from(segment, newPath(files.folder as string)), replaced);
     } catch (error) {
       this.#writeAtMs = performance.now() + PAUSE_MS;
       this.options.onTrouble(error);

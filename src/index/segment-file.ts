@@ -161,7 +161,7 @@ export class SegmentFile {
   }
 
   /** The file that a segment will have at a path. */
-  static of({ arrays, graph }: AnySegment, path: string): SegmentFile {
+  static from({ arrays, graph }: AnySegment, path: string): SegmentFile {
     return new SegmentFile(path, arrays, graph);
   }
 

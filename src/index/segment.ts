@@ -44,10 +44,10 @@ export class Segment implements AnySegment {
     this.living = live.count();
   }
 
-  static of(range: Range, rows: readonly Row[]): Segment {
+  static build(range: Range, rows: readonly Row[]): Segment {
     const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
-    const words = WordPart.of(rows.map((row) => row.words));
-    const fields = FieldPart.of(rows.map((row) => row.fields));
+    const words = WordPart.build(rows.map((row) => row.words));
+    const fields = FieldPart.build(rows.map((row) => row.fields));
     return new Segment(range, sequences, Bits.all(rows.length), words, fields);
   }
 

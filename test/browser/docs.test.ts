@@ -151,11 +151,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
       const expected = document.createElement("i");
       expected.style.cssText = "forced-color-adjust: none; background: SelectedItem; color: SelectedItemText";
       document.body.append(expected);
-      const of = (element: Element) => {
+      const coloursOf = (element: Element) => {
         const { backgroundColor, color } = getComputedStyle(element);
         return `${color} on ${backgroundColor}`;
       };
-      return [of(each), of(expected)];
+      return [coloursOf(each), coloursOf(expected)];
     });
     expect(colours[0]).toBe(colours[1]);
   });

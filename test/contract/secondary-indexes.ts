@@ -78,17 +78,17 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
     it("finds the memory with an external id, in its own log only", async () => {
       const first = aMemory({ externalId: "x" });
       const logId = await write([first, aMemory({ externalId: "y" }), nextOf(first, 1, { externalId: "x" })]);
-      const holder = (externalId: string, of = logId) =>
-        secondaryIndexes().findByExternalId({ logId: of, externalId });
-      expect(await holder("x")).toBe(3);
-      expect(await holder("y")).toBe(2);
-      expect(await holder("z")).toBeUndefined();
-      expect(await holder("x", anLogId())).toBeUndefined();
+      const findByExternalId = (externalId: string, within = logId) =>
+        secondaryIndexes().findByExternalId({ logId: within, externalId });
+      expect(await findByExternalId("x")).toBe(3);
+      expect(await findByExternalId("y")).toBe(2);
+      expect(await findByExternalId("z")).toBeUndefined();
+      expect(await findByExternalId("x", anLogId())).toBeUndefined();
       await log().erase({ logId, sequences: [1, 2] });
-      expect(await holder("x")).toBe(3);
-      expect(await holder("y")).toBeUndefined();
+      expect(await findByExternalId("x")).toBe(3);
+      expect(await findByExternalId("y")).toBeUndefined();
       await log().erase({ logId, sequences: [3] });
-      expect(await holder("x")).toBeUndefined();
+      expect(await findByExternalId("x")).toBeUndefined();
     });
 
     it("knows what replaced, superseded and deleted a memory", async () => {

@@ -45,15 +45,15 @@ describe("the chart's settings", () => {
 
   test("other values are known to the schema, and all of the schema are there", () => {
     // biome-ignore lint/suspicious/noExplicitAny: a tree of any depth.
-    const paths = (of: any, at = ""): string[] =>
-      Object.entries<never>(of).flatMap(([name, value]) =>
+    const paths = (schema: any, at = ""): string[] =>
+      Object.entries<never>(schema).flatMap(([name, value]) =>
         typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
           ? paths(value, `${at}${name}.`)
           : [`${at}${name}`],
       );
     // biome-ignore lint/suspicious/noExplicitAny: as above.
-    const leaves = (of: any, at = ""): string[] =>
-      Object.entries<Record<string, unknown>>(of.properties).flatMap(([name, each]) =>
+    const leaves = (schema: any, at = ""): string[] =>
+      Object.entries<Record<string, unknown>>(schema.properties).flatMap(([name, each]) =>
         each.properties ? leaves(each, `${at}${name}.`) : [`${at}${name}`],
       );
     const outer = (all: string[]) =>

@@ -47,14 +47,14 @@ const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const END_HEADERS = 4;
 
 function frameOf(
-  of: { type: number; flags: number; stream: number },
+  frame: { type: number; flags: number; stream: number },
   payload: Uint8Array = Buffer.alloc(0),
 ): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(of.type, 3);
-  head.writeUInt8(of.flags, 4);
-  head.writeUInt32BE(of.stream, 5);
+  head.writeUInt8(frame.type, 3);
+  head.writeUInt8(frame.flags, 4);
+  head.writeUInt32BE(frame.stream, 5);
   return Buffer.concat([head, payload]);
 }
 

@@ -122,8 +122,8 @@ describe("recalld's own command line", () => {
   it("stores once under an external id, updates, and supersedes", async () => {
     const ids = [];
     for (const action of ["refuse", "keep", "replace"]) {
-      const of = ["--external-id", "city", "--on-conflict", action, "-n", "facts", "--json"];
-      ids.push(JSON.parse((await recalld(["store", `Ada lives in Paris, ${action}.`, ...of])).out).id);
+      const options = ["--external-id", "city", "--on-conflict", action, "-n", "facts", "--json"];
+      ids.push(JSON.parse((await recalld(["store", `Ada lives in Paris, ${action}.`, ...options])).out).id);
     }
     expect(new Set(ids).size).toBe(1);
     const [id] = ids;
@@ -342,7 +342,7 @@ describe("recalld's own command line", () => {
   });
 
   it("reads values as JSON where they are, and merges metadata unless told to replace it", async () => {
-    const of = ["-n", "merge", "--profile", "texts"];
+    const options = ["-n", "merge", "--profile", "texts"];
     const stored = await recalld([
       "store",
       "Ana",
@@ -353,19 +353,19 @@ describe("recalld's own command line", () => {
       "-m",
       's="3"',
       "--json",
-      ...of,
+      ...options,
     ]);
     const { id } = JSON.parse(stored.out);
-    const now = async () => JSON.parse((await recalld(["get", id, "--json", ...of])).out);
+    const now = async () => JSON.parse((await recalld(["get", id, "--json", ...options])).out);
     expect(await now()).toMatchObject({ text: "Ana likes tea", metadata: { n: 3, s: "3" } });
-    expect((await recalld(["update", id, "-m", "n=4", ...of])).out).toContain("merged");
+    expect((await recalld(["update", id, "-m", "n=4", ...options])).out).toContain("merged");
     expect((await now()).metadata).toEqual({ n: 4, s: "3" });
-    await recalld(["update", id, "-m", "z=1", "--replace-metadata", ...of]);
+    await recalld(["update", id, "-m", "z=1", "--replace-metadata", ...options]);
     expect((await now()).metadata).toEqual({ z: 1 });
-    expect((await recalld(["count", "--filter", '{"z": 1}', ...of])).out).toBe("1 memories in merge\n");
-    const counted = await recalld(["count", "--json", ...of]);
+    expect((await recalld(["count", "--filter", '{"z": 1}', ...options])).out).toBe("1 memories in merge\n");
+    const counted = await recalld(["count", "--json", ...options]);
     expect(JSON.parse(counted.out)).toEqual({ memories: 1, namespace: "merge" });
-    expect((await recalld(["forget", "--filter", '{"z": 1}', ...of])).out).toBe("1 erased\n");
+    expect((await recalld(["forget", "--filter", '{"z": 1}', ...options])).out).toBe("1 erased\n");
   });
 
   it("shows a plan without a limit, and a memory's control characters to no terminal", async () => {

@@ -220,13 +220,13 @@ type Any = any;
 
 /** Counts the calls of a method. */
 function count<T extends object>(
-  of: T,
+  target: T,
   name: keyof T & string,
   what: keyof Cost,
   also: (this: Any, given: Any[]) => void = () => {},
 ): void {
-  const method = of[name] as Any;
-  vi.spyOn(of as Any, name).mockImplementation(function (this: Any, ...given: Any[]) {
+  const method = target[name] as Any;
+  vi.spyOn(target as Any, name).mockImplementation(function (this: Any, ...given: Any[]) {
     counted[what]++;
     also.call(this, given);
     return method.apply(this, given);

@@ -52,7 +52,7 @@ describe.each(DATABASES)("keys on $name", ({ make, missing }) => {
     const made = await ok(protocol, "CreateKey", { request: { name: "brief", ttl: `${ttl / 1000}s` }, key });
     const expire_time = new Date(atMs).toISOString();
     const timed = await ok(protocol, "CreateKey", { request: { name: "timed", expire_time }, key });
-    const ends = (of: JsonObject) => Date.parse(String((of.key as JsonObject).expires_at));
+    const ends = (answer: JsonObject) => Date.parse(String((answer.key as JsonObject).expires_at));
     expect([ends(timed), Math.abs(ends(made) - Date.now() - ttl) < 1_000]).toEqual([atMs, true]);
     for (const each of protocols) {
       for (const { api_key } of [made, timed]) await ok(each, "GetAccount", { key: String(api_key) });

@@ -175,10 +175,10 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
 
     it("forgets a namespace that is deleted, and an account that is closed", async () => {
       const { id, keys } = await openAccount(plain);
-      const of = { namespace: "Ana", key: keys.full };
-      await ok(plain, "Store", { request: { text: "a", namespace: "Ana" }, ...of });
-      await ok(plain, "Recall", { request: { query: "a", namespace: "Bob" }, ...of });
-      await ok(plain, "DeleteNamespace", { request: { namespace: "Ana", force: true }, ...of });
+      const call = { namespace: "Ana", key: keys.full };
+      await ok(plain, "Store", { request: { text: "a", namespace: "Ana" }, ...call });
+      await ok(plain, "Recall", { request: { query: "a", namespace: "Bob" }, ...call });
+      await ok(plain, "DeleteNamespace", { request: { namespace: "Ana", force: true }, ...call });
       const calls = await callsOf(keys.full, { page_size: 2 });
       expect(calls.map(({ method, namespace }) => [String(method).split("/")[1], namespace])).toEqual([
         ["DeleteNamespace", ""],
@@ -186,7 +186,7 @@ describe.each(DATABASES)("the record of calls, on $name", ({ missing, make }) =>
       ]);
       const { namespaces } = await ok(plain, "GetUsage", { key: keys.full });
       expect(namespaces).toMatchObject([{ namespace: "Bob" }]);
-      await ok(plain, "CloseAccount", { request: { account_id: id }, ...of });
+      await ok(plain, "CloseAccount", { request: { account_id: id }, ...call });
       expect((await recordsIn(database, server)).filter((record) => record.includes(id))).toEqual([]);
     });
 

@@ -37,9 +37,9 @@ function newTrace(sampled = true) {
 }
 
 async function spansOf(traceId: string, count: number): Promise<ArrivedSpan[]> {
-  const of = () => collector.spans.filter((span) => span.traceId === traceId);
-  while (of().length < count) await collector.arrived(collector.spans.length + 1);
-  return of();
+  const spans = () => collector.spans.filter((span) => span.traceId === traceId);
+  while (spans().length < count) await collector.arrived(collector.spans.length + 1);
+  return spans();
 }
 
 /** Makes the tree below a span: names, with children in the order of their beginning. */

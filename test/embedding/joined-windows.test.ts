@@ -32,8 +32,8 @@ describe("the windows of a text", () => {
       for (const [i, { start, end, vector }] of joined.entries()) {
         expect(start).toBe(i === 0 ? 0 : joined[i - 1]?.end);
         expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
-        const of = [...vector].flatMap((value, window) => (value > 0 ? [window] : []));
-        expect(of).toEqual(Array.from({ length: (end - start) / 10 }, (_, n) => start / 10 + n));
+        const windows = [...vector].flatMap((value, window) => (value > 0 ? [window] : []));
+        expect(windows).toEqual(Array.from({ length: (end - start) / 10 }, (_, n) => start / 10 + n));
       }
     },
   );

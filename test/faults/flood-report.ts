@@ -11,16 +11,16 @@ const MEMORY_RATIO_MAX = 1.2;
 const CONNECTION_BYTES_MAX = 24_000;
 
 /** Lists the broken promises. */
-export function problemsOf(of: Compared): string[] {
-  const { calls, failures, p99Ratio } = of;
+export function problemsOf(compared: Compared): string[] {
+  const { calls, failures, p99Ratio } = compared;
   return [
     ...(failures.length > 0
       ? [`${failures.length} of ${calls} calls failed: ${failures.slice(0, 3).join(", ")}`]
       : []),
     ...(p99Ratio < P99_RATIO_MAX ? [] : [`p99 is ${p99Ratio.toFixed(2)} times what it is without`]),
-    ...(memoryRatioOf(of) < MEMORY_RATIO_MAX
+    ...(memoryRatioOf(compared) < MEMORY_RATIO_MAX
       ? []
-      : [`memory is ${memoryRatioOf(of).toFixed(2)} times what it is without`]),
+      : [`memory is ${memoryRatioOf(compared).toFixed(2)} times what it is without`]),
   ];
 }
 
@@ -62,10 +62,17 @@ export function tableOf(rows: Readonly<Record<string, Compared>>): string {
   ];
   const mb = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   const ms = (value: number) => `${value.toFixed(1)} ms`;
-  const cells = ([name, of]: [string, Compared]) => [
-    ...[name, of.calls, of.failures.length, ms(of.calm.p50), ms(of.disturbed.p50), of.p50Ratio.toFixed(2)],
-    ...[ms(of.calm.p99), ms(of.disturbed.p99), of.p99Ratio.toFixed(2)],
-    ...[mb(of.memory.calm), mb(of.memory.disturbed), memoryRatioOf(of).toFixed(2)],
+  const cells = ([name, compared]: [string, Compared]) => [
+    ...[
+      name,
+      compared.calls,
+      compared.failures.length,
+      ms(compared.calm.p50),
+      ms(compared.disturbed.p50),
+      compared.p50Ratio.toFixed(2),
+    ],
+    ...[ms(compared.calm.p99), ms(compared.disturbed.p99), compared.p99Ratio.toFixed(2)],
+    ...[mb(compared.memory.calm), mb(compared.memory.disturbed), memoryRatioOf(compared).toFixed(2)],
   ];
   const lines = [head, head.map(() => "---"), ...Object.entries(rows).map(cells)];
   return lines.map((line) => `| ${line.join(" | ")} |`).join("\n");

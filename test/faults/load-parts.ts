@@ -36,12 +36,12 @@ export async function rollingPart(size: number, seed: number): Promise<string> {
 /** Sends the largest of every request. `size` is the number of lists at once. */
 export async function largestPart(size: number): Promise<string> {
   const full = size >= SIZES.largest.long;
-  const of = { memories: full ? 100 : 18, rounds: full ? 5 : 1, lists: size };
-  const figures = await largest({ start: startServer, ...of });
+  const load = { memories: full ? 100 : 18, rounds: full ? 5 : 1, lists: size };
+  const figures = await largest({ start: startServer, ...load });
   const { outcomes, probes, probesFailed, slowestProbeMs, heldMaxMs, rssMaxMB, heapMaxMB } = figures;
   if (probesFailed > 0) throw new Error(`${probesFailed} of ${probes} probes of /livez failed`);
   return (
-    `the largest of everything, ${count(of.rounds * size)} lists among it, with a heap of 512 MB: 0 crashes, ` +
+    `the largest of everything, ${count(load.rounds * size)} lists among it, with a heap of 512 MB: 0 crashes, ` +
     `${count(outcomes.ok ?? 0)} calls served, ${count(outcomes.unavailable ?? 0)} turned away; ${count(probes)} probes, ` +
     `all answered, within ${Math.round(slowestProbeMs)} ms; one iteration of the event loop took ` +
     `${Math.round(heldMaxMs)} ms of the processor at most; ` +
@@ -53,10 +53,10 @@ export async function largestPart(size: number): Promise<string> {
 export async function floodPart(size: number): Promise<string> {
   const full = size >= SIZES.flood.long;
   const start = (env: Record<string, string>) => startServer({ env });
-  const of = { start, rounds: full ? 7 : 3, roundMs: size };
-  const key = await floodOneKey(of);
+  const load = { start, rounds: full ? 7 : 3, roundMs: size };
+  const key = await floodOneKey(load);
   const most = full ? { idle: 5_000, slow: 500 } : { idle: 3_000, slow: 300 };
-  const connections = await crowd({ ...of, ...most });
+  const connections = await crowd({ ...load, ...most });
   console.log(
     tableOf({
       "one key floods": key,

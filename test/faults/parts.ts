@@ -50,7 +50,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
         }),
       ),
     );
-    const sum = (of: keyof KillFigures) => total(done.map((figures) => figures[of]));
+    const sum = (field: keyof KillFigures) => total(done.map((figures) => figures[field]));
     return (
       `${sum("kills")} kills -9 of two servers: ${count(sum("acknowledged"))} stores acknowledged, 0 lost; ` +
       `${count(sum("unanswered"))} calls in flight, ${count(sum("paidUnanswered"))} of them paid; no limit passed`
@@ -65,7 +65,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
 
   async retries(size, seed) {
     const done = await inRuns(size, seed, (urls, times, seed) => retryStores({ urls, times, seed }));
-    const sum = (of: "replayed" | "unavailable" | "used") => count(total(done.map((each) => each[of])));
+    const sum = (field: "replayed" | "unavailable" | "used") => count(total(done.map((each) => each[field])));
     return (
       `${count(size)} keys on ${REPLICAS} servers, ${sum("replayed")} retries, ${sum("unavailable")} calls ` +
       `unavailable: 0 duplicates, ${sum("used")} paid`

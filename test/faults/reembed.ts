@@ -102,8 +102,10 @@ async function reembed(
   const listen = (chunk: Buffer) => {
     said += chunk;
     const progress = /([\d,]+) of ([\d,]+) entries are made(?!.*entries)/s.exec(said);
-    const [done = 0, of = 0] = (progress?.slice(1) ?? []).map((number) => Number(number.replaceAll(",", "")));
-    if (killAt !== undefined && of > 0 && done >= killAt * of) restarting ??= restart();
+    const [done = 0, total = 0] = (progress?.slice(1) ?? []).map((number) =>
+      Number(number.replaceAll(",", "")),
+    );
+    if (killAt !== undefined && total > 0 && done >= killAt * total) restarting ??= restart();
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);

@@ -36,7 +36,7 @@ function filled(count: number, seed: number) {
     ),
   );
   const some = all.filter(() => chance.next() < 0.7);
-  return { parts, some, among: Selection.of(Float64Array.from(some, ({ sequence }) => sequence)) };
+  return { parts, some, among: Selection.from(Float64Array.from(some, ({ sequence }) => sequence)) };
 }
 
 describe("memories in the order of their event times", () => {
@@ -59,7 +59,7 @@ describe("memories in the order of their event times", () => {
       partOf(Float64Array.from(numbers), Float64Array.from(numbers));
     // The second index has what others superseded, and the first has lost the rows of these.
     const parts = [ofNumbers(1, 3, 4, 8, 9), ofNumbers(2, 5, 7)];
-    const among = Selection.of(Float64Array.of(1, 2, 4, 5, 7, 9));
+    const among = Selection.from(Float64Array.of(1, 2, 4, 5, 7, 9));
     const found = first(parts, among, { isNewestFirst: false, limit: 10 });
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 4, 5, 7, 9]);
   });
@@ -71,7 +71,7 @@ describe("memories in the order of their event times", () => {
     const events = Float64Array.from({ length: count }, (_, i) => i);
     let yields = 0;
     const order = { isNewestFirst: true, limit: 101 };
-    const found = first([partOf(sequences, events)], Selection.of(sequences), order, () => yields++);
+    const found = first([partOf(sequences, events)], Selection.from(sequences), order, () => yields++);
     expect(found.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 101 }, (_, i) => count - 1 - i));
     expect(yields).toBeGreaterThan(10);
   });

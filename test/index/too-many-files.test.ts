@@ -58,10 +58,10 @@ test("an index is not lost by a removal from a file that could not be written", 
   const lost: unknown[] = [];
   files.onLost = (segment) => void lost.push(segment);
   const row = readRow({ sequence: 1, memory: aMemory({ text: "kept" }) });
-  const segment = Segment.of({ after: 0, upto: 1 }, [row]);
+  const segment = Segment.build({ after: 0, upto: 1 }, [row]);
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   vi.mocked(fs.open).mockRejectedValueOnce(full);
-  const writing = files.write(segment, SegmentFile.of(segment, newPath(folder)));
+  const writing = files.write(segment, SegmentFile.from(segment, newPath(folder)));
   const removing = files.remove("words", [segment], [1]);
   await expect(writing).rejects.toBe(full);
   await removing;
@@ -76,8 +76,8 @@ test("an index whose file can be neither overwritten nor erased is lost once it 
   const lost: unknown[] = [];
   files.onLost = (segment) => void lost.push(segment);
   const rows = [1, 2, 3].map((sequence) => readRow({ sequence, memory: aMemory({ text: "kept" }) }));
-  const segment = Segment.of({ after: 0, upto: 3 }, rows);
-  await files.write(segment, SegmentFile.of(segment, newPath(folder)));
+  const segment = Segment.build({ after: 0, upto: 3 }, rows);
+  await files.write(segment, SegmentFile.from(segment, newPath(folder)));
   const readOnly = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" });
   vi.mocked(fs.open).mockRejectedValueOnce(readOnly);
   for (let i = 0; i < 2; i++) {

@@ -114,7 +114,7 @@ test("what was removed while others' removals were written is in no file in part
   const segment = { part: "words", range: { after: 0, upto: 1 }, rows: 1, arrays: { a, live } } as const;
   const filed = { ...segment, remove: () => false, removedSince: () => [] };
   const place = join(folder, "mixed", LOG_ID);
-  const file = SegmentFile.of(filed, newPath(place));
+  const file = SegmentFile.from(filed, newPath(place));
   await file.write();
   const { range, part, rows } = segment;
   const applied = { sequence: 1, opId: "last" };

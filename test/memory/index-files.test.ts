@@ -254,13 +254,13 @@ describe("the files of a log's index", () => {
 
   it("lose what another process deletes as soon when they are closed as when they were open, however old they are", async () => {
     const { logId } = await indexed();
-    const { log: of } = service.storage;
+    const { log: storageLog } = service.storage;
     const begun: number[] = [];
     const read: Log["read"] = (range) => {
       if (range.what === "head") begun.push(range.from);
-      return of.read(range);
+      return storageLog.read(range);
     };
-    const { domain, indexes } = openDomain({ log: withChanges(of, { read }) });
+    const { domain, indexes } = openDomain({ log: withChanges(storageLog, { read }) });
     const other = service.domain({ modelVersions: modelVersionsOf(toyEmbedder), vectors: service.vectors });
     const copies = copiesOf(logId);
     // One alone is merged into no file.
@@ -455,15 +455,15 @@ describe("the files of a log's index", () => {
     service = await TestService.open({ ...options, dataDir: service.dataDir });
     await deleteMemory(unsaved().ports, { caller: CALLER, namespace: "a", id: idOf(77) });
     // The log is read slowly, so that files are written before the tombstone is read.
-    const { log: of } = service.storage;
+    const { log: storageLog } = service.storage;
     const read: Log["read"] = async (range) => {
       for (let waits = 0; waits < 50 && range.from > MEMORIES / 2; waits++) {
         if ((await indexes.marksOf(logId)).length > 0) break;
         await wait(2);
       }
-      return of.read(range);
+      return storageLog.read(range);
     };
-    const { domain, indexes } = openDomain({ log: withChanges(of, { read }), fileBytesMin: 55_000 });
+    const { domain, indexes } = openDomain({ log: withChanges(storageLog, { read }), fileBytesMin: 55_000 });
     expect((await recallBoth(domain, "number78"))[0]).toMatchObject({ text: TEXTS[78] });
     await domain.namespaces.close();
     expect(await indexes.stored()).toEqual([logId]);

@@ -122,7 +122,10 @@ describe("the models of a database", () => {
 
   it("that nobody uses for minutes are closed, but for the pinned one", async () => {
     const closed: string[] = [];
-    const model = (of: typeof OLD) => ({ ...of, close: async () => void closed.push(of.model.id) });
+    const model = (loaded: typeof OLD) => ({
+      ...loaded,
+      close: async () => void closed.push(loaded.model.id),
+    });
     const pins = [pinnedAs("", OLD), pinnedAs("e2", NEW)];
     const { clock, modelVersions } = setUp(
       () => pins,

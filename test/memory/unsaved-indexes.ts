@@ -32,7 +32,7 @@ export function unsavedIndexes(
   const onTrouble = (error: unknown) => {
     throw error;
   };
-  const of = openIndexes({ vectors, folder: "/nowhere", clock, onTrouble });
+  const inner = openIndexes({ vectors, folder: "/nowhere", clock, onTrouble });
   const indexes: Indexes = {
     open: (logId) => {
       const files = new LogFiles({ logId, onTrouble });
@@ -46,7 +46,7 @@ export function unsavedIndexes(
       opened.push(listed);
       return index;
     },
-    openUnsaved: (logId) => of.openUnsaved(logId),
+    openUnsaved: (logId) => inner.openUnsaved(logId),
     discard: async (logId) => void discarded.push(logId),
     wipe: async (logId, sequences) => {
       wiped.push({ logId, sequences });
@@ -56,14 +56,14 @@ export function unsavedIndexes(
     holds: async () => [],
     stored: async () => [],
     marksOf: async () => [],
-    measureFiles: (logId) => of.measureFiles(logId),
-    countUnusable: (logId) => of.countUnusable(logId),
-    searchWords: (searched, query) => of.searchWords(searched, query),
-    scoreWords: (searched, query, sequences) => of.scoreWords(searched, query, sequences),
-    sample: (searched) => of.sample(searched),
-    select: (searched, by) => of.select(searched, by),
-    inEventOrder: (searched, among, order) => of.inEventOrder(searched, among, order),
-    eventTimesOf: (searched, sequences) => of.eventTimesOf(searched, sequences),
+    measureFiles: (logId) => inner.measureFiles(logId),
+    countUnusable: (logId) => inner.countUnusable(logId),
+    searchWords: (searched, query) => inner.searchWords(searched, query),
+    scoreWords: (searched, query, sequences) => inner.scoreWords(searched, query, sequences),
+    sample: (searched) => inner.sample(searched),
+    select: (searched, by) => inner.select(searched, by),
+    inEventOrder: (searched, among, order) => inner.inEventOrder(searched, among, order),
+    eventTimesOf: (searched, sequences) => inner.eventTimesOf(searched, sequences),
     ...changes,
   };
   return { indexes, opened, discarded, wiped };

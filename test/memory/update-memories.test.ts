@@ -64,10 +64,13 @@ it("leaves alone what another call has changed so that it does not match any mor
   const { log, names, secondaryIndexes } = service.storage;
   const logId = (await names.find(scopeOf("n"))) ?? "";
   const [first = "", second = ""] = ids;
-  const of = { opId: newMemoryId(), vectors, text: "t" };
+  const common = { opId: newMemoryId(), vectors, text: "t" };
   const versions = [
-    { ...aMemory({ ...of, id: first, metadata: '{"kind":"other"}' }), replaces: 1 },
-    { ...aMemory({ ...of, opId: newMemoryId(), id: second, metadata: '{"kind":"own","n":1}' }), replaces: 2 },
+    { ...aMemory({ ...common, id: first, metadata: '{"kind":"other"}' }), replaces: 1 },
+    {
+      ...aMemory({ ...common, opId: newMemoryId(), id: second, metadata: '{"kind":"own","n":1}' }),
+      replaces: 2,
+    },
   ];
   let calls = 0;
   // The first version is made between the reading and the writing.

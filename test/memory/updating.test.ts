@@ -219,9 +219,9 @@ describe("a memory that has expired", () => {
     for (let n = 1; n <= 20; n++) failing.add(await service.write(`broken ${n % 10}`, [expired(n)]));
     const logId = await service.write("whole", [expired(21)]);
     const { ports } = service.domain();
-    const wipe: typeof ports.indexes.wipe = async (of, sequences) => {
-      if (failing.has(of)) throw unavailable("an index file of this namespace could not be erased");
-      await ports.indexes.wipe(of, sequences);
+    const wipe: typeof ports.indexes.wipe = async (logId, sequences) => {
+      if (failing.has(logId)) throw unavailable("an index file of this namespace could not be erased");
+      await ports.indexes.wipe(logId, sequences);
     };
     const sweeping = { ...ports, indexes: withChanges(ports.indexes, { wipe }) };
     await expect(eraseExpired(sweeping)).rejects.toThrow("could not be erased");

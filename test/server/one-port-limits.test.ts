@@ -342,35 +342,38 @@ describe("the limits of one port", () => {
   });
 
   it.each([
-    { flags: 5, of: "calls", header: "a", name: "400161" },
-    { flags: 5, of: "calls", header: "set-cookie", name: "77" },
-    { flags: 5, of: "calls", header: "user-agent", name: "7a" },
-    { flags: 4, of: "trailers", header: "a", name: "400161" },
-    { flags: 4, of: "trailers", header: "user-agent", name: "7a" },
-  ])("a session whose $of say megabytes by references to one $header is ended", async ({ flags, name }) => {
-    const port = await serve();
-    // HPACK keeps the header of 3,900 bytes as number 62, so that a byte says it again.
-    const get = Buffer.from("828684" + "010178", "hex");
-    const first = Buffer.concat([get, Buffer.from(`${name}7fbd1d`, "hex"), Buffer.alloc(3_900, "v")]);
-    const again = Buffer.concat([get, Buffer.alloc(100, 0x80 | 62)]);
-    const calls = Array.from({ length: 5 }, (_, n) => {
-      const id = 2 * n + 3;
-      if (flags === 5) return frame(1, { flags, id, payload: again });
-      const trailers = frame(1, { flags: 5, id, payload: again.subarray(get.length) });
-      return Buffer.concat([frame(1, { flags, id, payload: get }), trailers]);
-    });
-    const socket = connect(port, "127.0.0.1");
-    socket.on("error", () => {}).resume();
-    const closed = once(socket, "close");
-    socket.write(
-      Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame(1, { flags: 5, id: 1, payload: first })]),
-    );
-    await once(socket, "data");
-    expect(counts.cutOff.request).toBe(0);
-    socket.write(Buffer.concat(calls));
-    await closed;
-    expect(counts.cutOff.request).toBe(1);
-  });
+    { flags: 5, where: "calls", header: "a", name: "400161" },
+    { flags: 5, where: "calls", header: "set-cookie", name: "77" },
+    { flags: 5, where: "calls", header: "user-agent", name: "7a" },
+    { flags: 4, where: "trailers", header: "a", name: "400161" },
+    { flags: 4, where: "trailers", header: "user-agent", name: "7a" },
+  ])(
+    "a session whose $where say megabytes by references to one $header is ended",
+    async ({ flags, name }) => {
+      const port = await serve();
+      // HPACK keeps the header of 3,900 bytes as number 62, so that a byte says it again.
+      const get = Buffer.from("828684" + "010178", "hex");
+      const first = Buffer.concat([get, Buffer.from(`${name}7fbd1d`, "hex"), Buffer.alloc(3_900, "v")]);
+      const again = Buffer.concat([get, Buffer.alloc(100, 0x80 | 62)]);
+      const calls = Array.from({ length: 5 }, (_, n) => {
+        const id = 2 * n + 3;
+        if (flags === 5) return frame(1, { flags, id, payload: again });
+        const trailers = frame(1, { flags: 5, id, payload: again.subarray(get.length) });
+        return Buffer.concat([frame(1, { flags, id, payload: get }), trailers]);
+      });
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {}).resume();
+      const closed = once(socket, "close");
+      socket.write(
+        Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame(1, { flags: 5, id: 1, payload: first })]),
+      );
+      await once(socket, "data");
+      expect(counts.cutOff.request).toBe(0);
+      socket.write(Buffer.concat(calls));
+      await closed;
+      expect(counts.cutOff.request).toBe(1);
+    },
+  );
 
   it("a session whose body comes in thousands of tiny frames is ended", async () => {
     const port = await serve();

@@ -90,9 +90,9 @@ type Schema = any;
 function closed(schema: Schema): Schema {
   const { properties, items, additionalProperties } = schema;
   const open = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties !== undefined;
-  const inner = (of: Readonly<Record<string, Schema>>) =>
+  const inner = (schema: Readonly<Record<string, Schema>>) =>
     Object.fromEntries(
-      Object.entries(of).map(([name, each]) => [name, name === "metadata" ? each : closed(each)]),
+      Object.entries(schema).map(([name, each]) => [name, name === "metadata" ? each : closed(each)]),
     );
   return {
     ...schema,

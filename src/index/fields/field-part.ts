@@ -30,7 +30,7 @@ export class FieldPart {
   }
 
   /** Builds a part of a few rows at once. */
-  static of(rows: readonly FieldLists[]): FieldPart {
+  static build(rows: readonly FieldLists[]): FieldPart {
     return runToEnd(mergeFields(asInputs(rows), rows.length));
   }
 

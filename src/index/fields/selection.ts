@@ -22,7 +22,7 @@ export class Selection implements Among {
   }
 
   /** Makes a selection of memories by their log numbers, which are in order. */
-  static of(sequences: Float64Array): Selection {
+  static from(sequences: Float64Array): Selection {
     return new Selection([{ sequences, rows: Bits.all(sequences.length) }]);
   }
 
@@ -63,7 +63,7 @@ export class Selection implements Among {
   /** Makes a selection with other memories as well, of which none is in it already. */
   with(sequences: readonly number[]): Selection {
     if (sequences.length === 0) return this;
-    return Selection.of(joined([this.sequences, Float64Array.from(sequences)]).sort());
+    return Selection.from(joined([this.sequences, Float64Array.from(sequences)]).sort());
   }
 }
 

@@ -438,7 +438,7 @@ export class UsearchIndex {
     }
     for (const sequence of this.#removed) sealed.remove(sequence, overwriting);
     try {
-      const written = [files.write(sealed, SegmentFile.of(sealed, path))];
+      const written = [files.write(sealed, SegmentFile.from(sealed, path))];
       // At once: the manifest waits for it, so it never vouches for a file that holds a removed vector.
       if (overwriting.rows.length > 0) written.push(files.overwrite(new Map([[sealed, overwriting]])));
       await Promise.all(written);

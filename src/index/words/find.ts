@@ -231,7 +231,7 @@ class SegmentSearch {
       if (row >= to) break;
       const place = row - from;
       if (count < NOTED_MAX) noted[count++] = place;
-      const norm = norms.of(lengths[row] as number);
+      const norm = norms.normFor(lengths[row] as number);
       const weight = WEIGHTS[noteIn(posting)] as number;
       scores[place] = (scores[place] as number) + gainOf(factor, weight, norm);
     }

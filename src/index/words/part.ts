@@ -28,7 +28,7 @@ export class WordPart {
   }
 
   /** Builds a part of a few rows at once. */
-  static of(rows: readonly WordLists[]): WordPart {
+  static build(rows: readonly WordLists[]): WordPart {
     return new WordPart(runToEnd(mergeWords(asInputs(rows), rows.length)));
   }
 

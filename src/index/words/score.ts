@@ -38,7 +38,7 @@ export function* scoreWords(
         const place = findPosting(words.arrays, word, each.row);
         if (place < 0) continue;
         const weight = WEIGHTS[noteIn(postings[place] as number)] as number;
-        each.score += gainOf(factor, weight, norms.of(lengths[each.row] as number));
+        each.score += gainOf(factor, weight, norms.normFor(lengths[each.row] as number));
         each.words.push(written);
       }
       if (lookups < SLICE_LOOKUPS) continue;

@@ -23,7 +23,7 @@ export class Norms {
     for (let length = 0; length < LENGTHS_CACHED; length++) this.#cached[length] = this.#compute(length);
   }
 
-  of(length: number): number {
+  normFor(length: number): number {
     return length < LENGTHS_CACHED ? (this.#cached[length] as number) : this.#compute(length);
   }
 

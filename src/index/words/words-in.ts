@@ -167,20 +167,20 @@ class Collected implements Words {
 
   /** Adds a part of an identifier. */
   addPart(part: string): void {
-    if (!STOP_WORDS.has(part)) this.#of(stem(part), part).inIdentifiers++;
+    if (!STOP_WORDS.has(part)) this.#countOf(stem(part), part).inIdentifiers++;
   }
 
   /** Adds an identifier as a whole, or another word that counts beside the others. */
   identify(whole: string | undefined): void {
-    if (whole !== undefined) this.#of(whole, whole).inIdentifiers++;
+    if (whole !== undefined) this.#countOf(whole, whole).inIdentifiers++;
   }
 
   #count(word: string, written: string): void {
-    this.#of(word, written).times++;
+    this.#countOf(word, written).times++;
     this.length++;
   }
 
-  #of(word: string, written: string): Count {
+  #countOf(word: string, written: string): Count {
     const known = this.counts.get(word);
     if (known !== undefined) return known;
     const count = { times: 0, inIdentifiers: 0, written };

@@ -52,7 +52,7 @@ export interface Item<A> {
    */
   readonly precheck?: ((view: LogView) => Promise<A | undefined>) | undefined;
   /** Makes the entry, or the condition under which it is appended; called again for another log. */
-  entryIn(of: EntryContext): Stored | Conditional | Promise<Conditional>;
+  entryIn(context: EntryContext): Stored | Conditional | Promise<Conditional>;
   /** Makes the answer from the entry that the log has; the version that it replaces is erased by then. */
   answer(existing: Changed["existing"]): Promise<A>;
   /** True if the answer costs the call that the text was charged for; each does if left out. */

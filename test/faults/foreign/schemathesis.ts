@@ -34,13 +34,13 @@ export async function explore(tools: Tools, options: ExploreOptions): Promise<Ex
   return { cases: most.cases + ending.cases, operations: most.operations + ending.operations };
 }
 
-async function runOnce(tools: Tools, options: ExploreOptions, of: readonly string[]): Promise<Explored> {
+async function runOnce(tools: Tools, options: ExploreOptions, flags: readonly string[]): Promise<Explored> {
   const { url, examples, seed } = options;
   const { key } = await signUp(url);
   const args = [
     ...["-m", "schemathesis.cli"],
     ...["--config-file", join(FAULTS, "schemathesis.toml"), "run", `${url}/openapi.json`],
-    ...["-H", `Authorization: Bearer ${key}`, "--checks", "all", ...of, "--continue-on-failure"],
+    ...["-H", `Authorization: Bearer ${key}`, "--checks", "all", ...flags, "--continue-on-failure"],
     ...["--max-examples", String(examples), "--seed", String(seed), "--no-color"],
   ];
   const { code, output } = await run(tools.python, args, {

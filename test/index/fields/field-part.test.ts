@@ -272,16 +272,16 @@ describe("the fields of segments", { timeout: 120_000 }, () => {
     expect(fields.arrays).toEqual(before);
     const [alone] = segments.all;
     expect(run(mergeFields([], 0)).arrays.created).toHaveLength(0);
-    expect(FieldPart.of([]).arrays.created).toHaveLength(0);
+    expect(FieldPart.build([]).arrays.created).toHaveLength(0);
     expect(alone?.fields.arrays.created).toHaveLength(alone?.sequences.length ?? 0);
   });
 
   test("of one memory of 6 MB with 500,000 paths, or of the same paths below a long key, take few bytes", () => {
     const many = Array.from({ length: 500_000 }, (_, i) => `"k${i}":${i % 10}`).join();
-    const one = FieldPart.of([rowFieldsOf({ metadata: `{${many}}`, createdAtMs: 1 })]);
+    const one = FieldPart.build([rowFieldsOf({ metadata: `{${many}}`, createdAtMs: 1 })]);
     expect(one.bytes).toBeLessThan(50e6);
     const below = Array.from({ length: 5_000 }, (_, i) => `"k${i}":1`).join();
-    const long = FieldPart.of([
+    const long = FieldPart.build([
       rowFieldsOf({ metadata: `{"${"x".repeat(8_000)}":{${below}}}`, createdAtMs: 1 }),
     ]);
     expect(long.bytes).toBeLessThan(500_000);

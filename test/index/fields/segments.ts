@@ -62,7 +62,7 @@ export class Segments {
       this.highest = sequence;
       this.ids.set(subject.id, [sequence]);
     }
-    const part = FieldPart.of([...subjects.values()].map(rowFieldsOf));
+    const part = FieldPart.build([...subjects.values()].map(rowFieldsOf));
     this.all.push(new Segment(Float64Array.from(subjects.keys()), part));
   }
 

@@ -3,7 +3,7 @@ import { Selection } from "../../../src/index/fields/selection.js";
 import { Bits } from "../../../src/index/rows/bits.js";
 import { chanceOf } from "../../support/chance.js";
 
-const selectionOf = (numbers: Iterable<number>) => Selection.of(Float64Array.from(numbers));
+const selectionOf = (numbers: Iterable<number>) => Selection.from(Float64Array.from(numbers));
 
 test("a selection grows, and stays as it was", () => {
   const some = selectionOf([3, 5, 9]);

@@ -43,8 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const file = (dir: string, end: string, of = "mine") =>
-  filesIn(dir, of).find((path) => path.endsWith(end)) as string;
+const file = (dir: string, end: string, logId = "mine") =>
+  filesIn(dir, logId).find((path) => path.endsWith(end)) as string;
 
 /** Damages, each of which changes the copy of a whole snapshot in another way. */
 const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {

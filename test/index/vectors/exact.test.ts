@@ -105,8 +105,8 @@ function scattered(
   });
 }
 
-const vectorsOf = (count: number, of: { dimensions: number; seed: number }) =>
-  cloud(count, of).map(({ vector }) => vector);
+const vectorsOf = (count: number, cloudOptions: { dimensions: number; seed: number }) =>
+  cloud(count, cloudOptions).map(({ vector }) => vector);
 
 /** Makes memories of vectors: one in 50 has 20 of them. */
 function memoriesOf(vectors: readonly Float32Array[]): VectorRow[] {
@@ -150,7 +150,7 @@ describe.each([8, 384])("an index of 19,500 vectors of %d dimensions", (dimensio
       await model.expectExact(query);
       for (const many of [2, 20, 2_000]) {
         const some = Float64Array.from(living.filter((sequence) => (sequence * 2_654_435_761) % many === 0));
-        await model.expectExact(query, { among: Selection.of(some) });
+        await model.expectExact(query, { among: Selection.from(some) });
       }
     }
     expect(index.error).toBe(EXACT_ERROR);
@@ -173,7 +173,7 @@ describe("an exact index", () => {
     await model.expectExact(query);
     await model.expectExact(query.map((x) => -x));
     await model.expectExact(nearTo(query, 0.1, random));
-    const among = Selection.of(Float64Array.from({ length: 3_000 }, (_, i) => 2 * i + 1));
+    const among = Selection.from(Float64Array.from({ length: 3_000 }, (_, i) => 2 * i + 1));
     await model.expectExact(query, { among });
   });
 
@@ -193,7 +193,7 @@ describe("an exact index", () => {
     await model.add(Array.from({ length: 9_000 }, (_, i) => pointOf(i + 1, away())));
     await model.remove(Array.from({ length: 2_000 }, (_, i) => 4 * i + 1));
     await model.expectExact(query);
-    await model.expectExact(query, { among: Selection.of(Float64Array.of(2, 5, 6, 7)) });
+    await model.expectExact(query, { among: Selection.from(Float64Array.of(2, 5, 6, 7)) });
   });
 
   it("takes in memories in any order, as those that a restored database has again", async () => {
@@ -202,7 +202,9 @@ describe("an exact index", () => {
     await model.add([...rows.slice(1_000), ...rows.slice(0, 1_000).reverse()]);
     await model.remove([5, 999, 1_000, 1_001, 3_000]);
     await model.expectExact(query);
-    await model.expectExact(query, { among: Selection.of(Float64Array.of(5, 998, 1_002, 2_999)) });
+    await model.expectExact(query, {
+      among: Selection.from(Float64Array.of(5, 998, 1_002, 2_999)),
+    });
   });
 
   it("keeps its memory and what a search compares in proportion to what is left", async () => {
@@ -262,7 +264,7 @@ describe("an index in memory", () => {
     expect(second.bytes).toBeGreaterThan(25_000 * DIMENSIONS * 5);
     for (const { vector } of rows.slice(0, 3)) await model.expectExact(vector);
     await model.expectExact(rows[7]?.vector as Float32Array, {
-      among: Selection.of(Float64Array.of(3, 4, 20_000)),
+      among: Selection.from(Float64Array.of(3, 4, 20_000)),
     });
     expect(readdirSync(snapshotsDir)).toEqual([]);
     expect(await usearch.holds("i1", [4])).toEqual([]);

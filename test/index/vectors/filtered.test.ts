@@ -47,7 +47,7 @@ async function built(
 }
 
 const among = (points: readonly { sequence: number }[]) =>
-  Selection.of(Float64Array.from(points, ({ sequence }) => sequence));
+  Selection.from(Float64Array.from(points, ({ sequence }) => sequence));
 
 /** Share of the truly nearest that searches among some memories find; they find no other. */
 async function recallOf(

@@ -209,7 +209,7 @@ describe("an index by USearch", () => {
     const farther = Array.from({ length: 20 }, (_, i) => pointOf(600 + i, at(0.5 - i / 100)));
     await index.add(farther);
     const sequences = [...long, ...few, ...farther].map(({ sequence }) => sequence);
-    for (const among of [undefined, Selection.of(Float64Array.from(sequences))]) {
+    for (const among of [undefined, Selection.from(Float64Array.from(sequences))]) {
       const hits = await index.search({ vector: at(1), limit: 10, among });
       expect([...new Set(hits.map(({ sequence }) => sequence))]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
@@ -318,7 +318,7 @@ describe("an index by USearch", () => {
     const query = equal.map((value, i) => value + (i % 3) / 50);
     for (const [among, first, step] of [
       [undefined, 605, 5],
-      [Selection.of(some), 610, 10],
+      [Selection.from(some), 610, 10],
     ] as const) {
       for (let limit = 20; limit <= 80; limit += 20) {
         const found = (await index.search({ vector: query, limit, among })).slice(0, limit);

@@ -11,7 +11,7 @@ import { merged, stepped, TestSegment, type TextRow } from "./segments.js";
 import { textOf } from "./texts.js";
 
 const rowsOf = (texts: readonly string[]): TextRow[] => texts.map((text, i) => ({ sequence: i + 1, text }));
-const filled = (...texts: readonly string[]) => [TestSegment.of(rowsOf(texts))];
+const filled = (...texts: readonly string[]) => [TestSegment.build(rowsOf(texts))];
 
 const ANA = filled(
   "Ana is allergic to peanuts.",
@@ -74,7 +74,7 @@ describe("the words of a namespace", () => {
   quickly("equal memories come in the order of the log, and no more than asked for", () => {
     const rows = rowsOf(Array.from({ length: 100 }, () => "the same words"));
     const isOld = ({ sequence }: TextRow) => sequence % 3 > 0;
-    const segments = [rows.filter((row) => !isOld(row)), rows.filter(isOld)].map(TestSegment.of);
+    const segments = [rows.filter((row) => !isOld(row)), rows.filter(isOld)].map(TestSegment.build);
     for (const limit of [0, 1, 7, 100, 1000]) {
       const expected = Array.from({ length: Math.min(limit, 100) }, (_, i) => i + 1);
       expect(found(segments, "words", limit).matches.map(({ sequence }) => sequence)).toEqual(expected);
@@ -83,7 +83,7 @@ describe("the words of a namespace", () => {
 
   quickly("log numbers may be far apart", () => {
     const segments = [4_000_000_000, 7_000_000_000, 9_000_000_000_000].map((sequence) =>
-      TestSegment.of([{ sequence, text: `number ${sequence}` }]),
+      TestSegment.build([{ sequence, text: `number ${sequence}` }]),
     );
     expect(found(segments, "number").matches.map(({ sequence }) => sequence)).toEqual([
       4_000_000_000, 7_000_000_000, 9_000_000_000_000,
@@ -92,10 +92,10 @@ describe("the words of a namespace", () => {
 
   quickly("scores by an earlier search compare, whatever was stored and removed meanwhile", () => {
     const rows = rowsOf(["Ana is in Rome", "Bo is in Berlin", "Ana moved to Berlin"]);
-    const segments = rows.map((row) => TestSegment.of([row]));
+    const segments = rows.map((row) => TestSegment.build([row]));
     const { query, matches } = found(segments, "Ana in Berlin");
     segments[1]?.remove(2);
-    const now = [...segments, TestSegment.of([{ sequence: 9, text: "Ana likes Berlin" }])];
+    const now = [...segments, TestSegment.build([{ sequence: 9, text: "Ana likes Berlin" }])];
     const again = run(scoreWords(now, query, [1, 2, 3]));
     const expected = matches.filter(({ sequence }) => sequence !== 2).sort((a, b) => a.sequence - b.sequence);
     expect(again.map(({ sequence, score }) => ({ sequence, score }))).toEqual(expected);
@@ -154,7 +154,7 @@ describe("whatever is stored, merged, removed and asked", () => {
             last += 1 + below(3);
             return { sequence: last, text: textOf(next, { words: below(30), vocabulary }) };
           });
-          segments.push(TestSegment.of(rows));
+          segments.push(TestSegment.build(rows));
           model.add(rows);
         } else if (what < 0.55) {
           segments = mergeSome(segments, chance);
@@ -179,7 +179,7 @@ describe("whatever is stored, merged, removed and asked", () => {
       text: textOf(next, { words: 2 + Math.floor(next() * 3), vocabulary: 20_000 }),
     }));
     model.add(rows);
-    const segments = [rows.slice(0, 10), rows.slice(10, 45_000), rows.slice(45_000)].map(TestSegment.of);
+    const segments = [rows.slice(0, 10), rows.slice(10, 45_000), rows.slice(45_000)].map(TestSegment.build);
     const ask = () => {
       for (let i = 0; i < 3; i++) {
         compare(segments, model, { text: textOf(next, { words: 6, vocabulary: 20_000 }), limit: 50 });
@@ -201,7 +201,7 @@ describe("rows that are removed while others are looked for", () => {
       text: textOf(next, { words: 30, vocabulary: 50 }),
     }));
     const parts = [rows.slice(0, 40), rows.slice(40, 8_000), rows.slice(8_000)];
-    return { rows, segments: parts.map(TestSegment.of) };
+    return { rows, segments: parts.map(TestSegment.build) };
   };
   const text = Array.from({ length: 30 }, (_, i) => `w${i}`).join(" ");
 
@@ -264,7 +264,7 @@ describe("a query of 64 KiB", () => {
     sequence: i + 1,
     text: textOf(next, { words: 20, vocabulary: 10_000 }),
   }));
-  const segments = [0, 1, 2, 3, 4].map((i) => TestSegment.of(rows.slice(i * 1000, (i + 1) * 1000)));
+  const segments = [0, 1, 2, 3, 4].map((i) => TestSegment.build(rows.slice(i * 1000, (i + 1) * 1000)));
 
   quickly.each(Object.entries(HOSTILE_QUERIES))("%s lets other work run, and is answered", (_name, text) => {
     let shortestMs = Number.POSITIVE_INFINITY;

@@ -80,25 +80,25 @@ describe("the words of a row", () => {
 
 describe("a part of words", () => {
   test("its arrays are all that it is", () => {
-    const { words } = TestSegment.of(rowsOf(1));
+    const { words } = TestSegment.build(rowsOf(1));
     const again = new WordPart(words.arrays);
     expect(again).toEqual(words);
     expect(again.lengthSum).toBeGreaterThan(0);
     const bytes = Object.values(words.arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
-    expect(words.bytes - bytes).toBe(WordPart.of([]).bytes - 8);
+    expect(words.bytes - bytes).toBe(WordPart.build([]).bytes - 8);
   });
 
   test("a removed row leaves nothing but the number of its words", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { below, pick } = chanceOf(seed);
       const rows = rowsOf(seed, { vocabulary: 3 + below(300) });
-      const segment = TestSegment.of(rows);
+      const segment = TestSegment.build(rows);
       const texts = rows.map(({ text }) => text);
       for (let i = 0; i < rows.length; i++) {
         const { sequence } = pick(rows);
         segment.remove(sequence);
         texts[(sequence - 1) / 2] = "";
-        const without = WordPart.of(texts.map(rowWordsOf));
+        const without = WordPart.build(texts.map(rowWordsOf));
         expect(tracesOf(segment.words)).toEqual(tracesOf(without));
         expect(segment.words.lengthSum).toBe(without.lengthSum);
         const { words, forwards } = contentsOf(segment.words);
@@ -118,7 +118,7 @@ describe("a part of words", () => {
 
   test("no look-up finds a word that no row has any more", () => {
     const rows = rowsOf(3);
-    const segment = TestSegment.of(rows);
+    const segment = TestSegment.build(rows);
     for (const { sequence, text } of rows) {
       segment.remove(sequence);
       const rest = rows.filter((each) => each.sequence > sequence).map((each) => each.text);
@@ -134,7 +134,7 @@ describe("a part of words", () => {
 
   test("removal tells each range that it overwrites", () => {
     const rows = rowsOf(4);
-    const segment = TestSegment.of(rows);
+    const segment = TestSegment.build(rows);
     const copies = new Map(Object.values(segment.words.arrays).map((array) => [array, array.slice()]));
     for (const { sequence } of rows) {
       for (const { array, from, to } of segment.remove(sequence)) {
@@ -145,7 +145,7 @@ describe("a part of words", () => {
   });
 
   test("removing a row again changes nothing", () => {
-    const segment = TestSegment.of(rowsOf(5));
+    const segment = TestSegment.build(rowsOf(5));
     segment.remove(7);
     const before = structuredClone(segment.words.arrays);
     segment.words.remove(3, () => {});
@@ -161,17 +161,19 @@ describe("merged parts", () => {
       const count = 1 + below(6);
       const partOf = rows.map((_, i) => Math.floor((i * count) / rows.length));
       const segments = Array.from({ length: count }, (_, part) =>
-        TestSegment.of(rows.filter((_row, i) => partOf[i] === part)),
+        TestSegment.build(rows.filter((_row, i) => partOf[i] === part)),
       );
       const gone = new Set(rows.map(({ sequence }) => sequence).filter(() => chance() < 0.3));
       for (const each of segments) for (const sequence of gone) each.remove(sequence);
       const segment = merged(segments);
-      expect(segment.words).toEqual(TestSegment.of(rows.filter(({ sequence }) => !gone.has(sequence))).words);
+      expect(segment.words).toEqual(
+        TestSegment.build(rows.filter(({ sequence }) => !gone.has(sequence))).words,
+      );
     }
   });
 
   test("of parts without rows, none is left", () => {
-    expect(merged([TestSegment.of([]), TestSegment.of([])]).words).toEqual(WordPart.of([]));
+    expect(merged([TestSegment.build([]), TestSegment.build([])]).words).toEqual(WordPart.build([]));
   });
 
   test("rows may be removed while they are merged", () => {
@@ -180,7 +182,7 @@ describe("merged parts", () => {
       sequence: i + 1,
       text: textOf(chance, { words: 10, vocabulary: 20_000 }),
     }));
-    const segments = [rows.slice(0, 5000), rows.slice(5000, 8000), rows.slice(8000)].map(TestSegment.of);
+    const segments = [rows.slice(0, 5000), rows.slice(5000, 8000), rows.slice(8000)].map(TestSegment.build);
     const gone = new Set<number>();
     let yields = 0;
     const segment = merged(segments, () => {
@@ -194,7 +196,7 @@ describe("merged parts", () => {
     expect(yields).toBeGreaterThan(10);
     const living = rows.filter(({ sequence }) => !gone.has(sequence));
     const cleaned = merged([segment]);
-    expect(cleaned.words).toEqual(TestSegment.of(living).words);
+    expect(cleaned.words).toEqual(TestSegment.build(living).words);
     expectSorted(segment.words);
     expect(segment.words.lengthSum).toBe(cleaned.words.lengthSum);
     expect(tracesOf(segment.words).hashes).toEqual(tracesOf(cleaned.words).hashes);

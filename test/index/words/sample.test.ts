@@ -5,7 +5,7 @@ import { run } from "./run.js";
 import { merged, TestSegment } from "./segments.js";
 
 const segmentOf = (sequences: readonly number[]) =>
-  TestSegment.of(sequences.map((sequence) => ({ sequence, text: "" })));
+  TestSegment.build(sequences.map((sequence) => ({ sequence, text: "" })));
 
 describe("a sample of memories", () => {
   test("it depends on nothing but which memories live", () => {

@@ -27,15 +27,15 @@ export class TestSegment implements WordSegment {
     this.living = sequences.length;
   }
 
-  static of(this: void, rows: readonly TextRow[]): TestSegment {
+  static build(this: void, rows: readonly TextRow[]): TestSegment {
     if (rows.length > AT_ONCE) {
       const slices = Array.from({ length: Math.ceil(rows.length / AT_ONCE) }, (_, i) =>
         rows.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
       );
-      return merged(slices.map(TestSegment.of));
+      return merged(slices.map(TestSegment.build));
     }
     const sequences = Float64Array.from(rows, ({ sequence }) => sequence);
-    return new TestSegment(sequences, WordPart.of(rows.map(({ text }) => rowWordsOf(text))));
+    return new TestSegment(sequences, WordPart.build(rows.map(({ text }) => rowWordsOf(text))));
   }
 
   /** Removes a memory if it lives here; lists the ranges that were overwritten. */

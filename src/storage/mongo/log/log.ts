@@ -177,7 +177,7 @@ export class MongoLog implements Log {
   ): Promise<T> {
     const { logId, what, most } = request;
     const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
-    return this.#reads.run(entries * this.#weights.of(logId, what), () => withTimeout(read()));
+    return this.#reads.run(entries * this.#weights.bytesPerEntry(logId, what), () => withTimeout(read()));
   }
 
   async #count({ logId, from, to }: { logId: string; from: number; to: number }) {
@@ -223,13 +223,13 @@ class Weights {
   readonly #bytes = new LRUCache<string, number>({ max: REMEMBERED_MAX });
 
   /** Returns the expected weight of one of the log's entries, in bytes. */
-  of(logId: string, what: Projection): number {
+  bytesPerEntry(logId: string, what: Projection): number {
     return this.#bytes.get(`${logId} ${what}`) ?? UNKNOWN_BYTES[what];
   }
 
   /** Returns how many entries to ask for, so that they fill what is left of a slice. */
   askable(logId: string, { what, bytes }: { what: Projection; bytes: number }): number {
-    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(logId, what));
+    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.bytesPerEntry(logId, what));
     return Math.max(1, Math.min(ASK_MAX, left));
   }
 
