@@ -73,7 +73,9 @@ async function measure(memories: number): Promise<void> {
     option("alone") < 0 ? pgvector({ folder, vectors, values, queries, truths, oneIn }) : undefined;
   console.log("one in    matching  recalld: recall@10  p50 ms  p99 ms   pgvector: recall@10  p50 ms  p99 ms");
   for (const [i, many] of oneIn.entries()) {
-    console.log(`${String(many).padEnd(9)} ${shown(ours[i] as Row, true)}   ${shown(theirs?.[i], false)}`);
+    console.log(
+      `${String(many).padEnd(9)} ${formatRow(ours[i] as Row, true)}   ${formatRow(theirs?.[i], false)}`,
+    );
   }
   rmSync(folder, { recursive: true, force: true });
 }
@@ -221,7 +223,7 @@ function pgvector({ folder, vectors, values, queries, truths, oneIn }: Data): Ro
   });
 }
 
-function shown(row: Row | undefined, isOurs: boolean): string {
+function formatRow(row: Row | undefined, isOurs: boolean): string {
   if (row === undefined) return "";
   const figures = [
     row.recall.toFixed(4).padStart(18),

@@ -66,8 +66,8 @@ async function row(callers: number): Promise<string[]> {
     String(callers),
     ms(at(0.5, "COSINE")),
     ms(at(0.5, "HYBRID")),
-    shown(ratio(at(0.5, "HYBRID"), at(0.5, "COSINE"))),
-    shown(ratio(at(0.99, "HYBRID"), at(0.99, "COSINE"))),
+    formatFigure(ratio(at(0.5, "HYBRID"), at(0.5, "COSINE"))),
+    formatFigure(ratio(at(0.99, "HYBRID"), at(0.99, "COSINE"))),
   ];
 }
 
@@ -77,6 +77,6 @@ function recall(mode: "HYBRID" | undefined, load: { callers: number; count: numb
   return recalld.recall({ ...load, from, secondsMax: SECONDS, ...(mode && { mode }) });
 }
 
-function shown({ median, lowest, highest }: Figure): string {
+function formatFigure({ median, lowest, highest }: Figure): string {
   return `${median.toFixed(2)} (${lowest.toFixed(2)} to ${highest.toFixed(2)})`;
 }

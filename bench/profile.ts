@@ -15,7 +15,7 @@ import { machine, percentile } from "./machine.js";
 //   npm run bench -- profile recall|store [--callers 16] [--memories 10000] [--seconds 8]
 
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
-const SHOWN = 16;
+const MODULES_MAX = 16;
 const WARM_UP_CALLS = 2000;
 const MORE_TEXTS = 100_000;
 /** Time between samples, in microseconds. */
@@ -103,7 +103,7 @@ function print({ pid, thread, modules, functions }: Shares): void {
   if ((modules.find(([name]) => name === "(idle)")?.[1] ?? 0) > 0.98) return;
   const name = namedThreads(namesFolder, pid).find(({ threadId }) => String(threadId) === thread)?.name;
   console.log(`\n${name ?? `thread ${thread} of Node`}, share of the time`);
-  for (const [i, [name, share]] of modules.slice(0, SHOWN).entries()) {
+  for (const [i, [name, share]] of modules.slice(0, MODULES_MAX).entries()) {
     const [self, selfShare] = functions[i] ?? ["", 0];
     const percent = (value: number) => `${(value * 100).toFixed(1).padStart(5)} %`;
     console.log(`  ${percent(share)}  ${name.padEnd(36)}${percent(selfShare)}  ${self}`);

@@ -24,8 +24,8 @@ import { machine, mainThreadMs } from "./machine.js";
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
 /** Number of vectors that the bare server finds, among which a service would choose its five results. */
 const NEIGHBOURS = 13;
-const FUNCTIONS_SHOWN = 25;
-const SHARE_SHOWN_MIN = 0.001;
+const FUNCTIONS_MAX = 25;
+const SHARE_MIN = 0.001;
 /** Time between samples, in microseconds. */
 const INTERVAL = "200";
 const TARGETS = { perSecond: "at least 0.90", mainMs: "at most 2.0" };
@@ -140,15 +140,15 @@ function print({ modules, functions }: Shares): void {
   const busy = 1 - (modules.find(([name]) => name === "(idle)")?.[1] ?? 0);
   const parts = new Map<string, number>();
   for (const [name, share] of modules) parts.set(partOf(name), (parts.get(partOf(name)) ?? 0) + share);
-  const show = (title: string, shares: Iterable<readonly [string, number]>, shown: number) => {
+  const show = (title: string, shares: Iterable<readonly [string, number]>, max: number) => {
     console.log(`\n${title}, share of the main thread's time`);
     const working = [...shares].filter(([name]) => !name.startsWith("(idle)")).sort(([, a], [, b]) => b - a);
-    for (const [name, share] of working.slice(0, shown))
-      if (share / busy >= SHARE_SHOWN_MIN)
+    for (const [name, share] of working.slice(0, max))
+      if (share / busy >= SHARE_MIN)
         console.log(`${((share / busy) * 100).toFixed(1).padStart(7)} %  ${name}`);
   };
   show("By part", parts, parts.size);
-  show("Heaviest functions by their own time", functions, FUNCTIONS_SHOWN);
+  show("Heaviest functions by their own time", functions, FUNCTIONS_MAX);
 }
 
 /** Part of the program that a module belongs to: a library, or one of our folders. */

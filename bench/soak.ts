@@ -27,11 +27,11 @@ if (!(minutes > 0)) throw new Error(`--minutes is ${values.minutes}; it must be 
 const { samples, calls } = await soak(minutes * 60_000);
 const drifts = driftsOf(samples);
 for (const { name, unit, median, max, rise, riseMax, flat } of drifts) {
-  const [shownMedian, shownMax, shownRise, shownBound] = [median, max, rise, riseMax].map((value) =>
+  const [medianText, maxText, riseText, boundText] = [median, max, rise, riseMax].map((value) =>
     value.toFixed(1),
   );
   console.log(
-    `${flat ? "flat " : "RISES"} ${name}: median ${shownMedian} ${unit}, most ${shownMax}, rise ${shownRise} (bound ${shownBound})`,
+    `${flat ? "flat " : "RISES"} ${name}: median ${medianText} ${unit}, most ${maxText}, rise ${riseText} (bound ${boundText})`,
   );
 }
 const results = { date: new Date().toISOString().slice(0, 10), machine: machine(), minutes, calls, samples };

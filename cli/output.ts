@@ -5,7 +5,7 @@ import { inColumns } from "../src/admin/show.js";
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /** Characters of a text that a table shows. */
-const SHOWN_MAX = 72;
+const CELL_CHARS_MAX = 72;
 
 export interface Output {
   readonly json?: boolean;
@@ -53,5 +53,5 @@ export function toTheSecond(time: string): string {
 export function short(value = ""): string {
   const line = value.replace(/[\p{Cc}\p{Bidi_C}\s]+/gu, " ").trim();
   const characters = [...line];
-  return characters.length <= SHOWN_MAX ? line : `${characters.slice(0, SHOWN_MAX - 1).join("")}…`;
+  return characters.length <= CELL_CHARS_MAX ? line : `${characters.slice(0, CELL_CHARS_MAX - 1).join("")}…`;
 }

@@ -26,8 +26,8 @@ export function comparisonIn({ version, side, queriesMax, systems, ...results }:
   const sets = Object.keys(BENCHMARKS);
   const retrieval = Object.entries(results.retrieval).filter(([set]) => sets.includes(set));
   const { pooled, languages, floors } = results;
-  const shown = { pooled, languages, floors };
-  return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), ...shown };
+  const figures = { pooled, languages, floors };
+  return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), ...figures };
 }
 
 /** Shows how often the sessions that answer are found. */

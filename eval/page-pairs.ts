@@ -5,7 +5,7 @@ import { PITFALLS } from "./pitfalls.js";
 import type { Results } from "./results.js";
 
 /** Length above which only a text's ends are shown. */
-const SHOWN_CHARACTERS_MAX = 60;
+const CELL_CHARS_MAX = 60;
 
 export function similarityPage(results: Results): string {
   const ids = Object.keys(results.systems).filter((id) => !isHybrid(id));
@@ -52,13 +52,13 @@ export function pitfallsPage(results: Results): string {
     const example = `${kind}: ${truth}`;
     if (seen.has(example)) return [];
     seen.add(example);
-    return [[shown(stored), shown(asked), truth, share(results.pitfalls[id]?.[i])]];
+    return [[shorten(stored), shorten(asked), truth, share(results.pitfalls[id]?.[i])]];
   });
   return table(["Stored", "Asked", "A reader says", "Score"], rows);
 }
 
-function shown(text: string): string {
-  if (text.length <= SHOWN_CHARACTERS_MAX) return text;
+function shorten(text: string): string {
+  if (text.length <= CELL_CHARS_MAX) return text;
   const words = text.split(" ").length;
   return `${words} words, among them: ${text.split(". ").find((sentence) => sentence.includes("peanuts"))}.`;
 }

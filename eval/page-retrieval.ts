@@ -91,16 +91,16 @@ export function floorsPage(results: Results): string {
     const figures = systems[id];
     return figures === undefined ? [] : [{ set, ...figures }];
   });
-  const shown = all.filter(
+  const listed = all.filter(
     ({ unanswerable, rightLost, wrongSpared }) =>
       unanswerable > 0 || Math.max(rightLost, wrongSpared) >= LEFT_OUT_MIN,
   );
-  const rows = shown.map(({ set, rightLost, answersLost, wrongSpared, empty, unanswerable }) => [
+  const rows = listed.map(({ set, rightLost, answersLost, wrongSpared, empty, unanswerable }) => [
     ...[set, percent(rightLost), percent(answersLost), percent(wrongSpared)],
     unanswerable === 0 ? "–" : `${percent(empty)} of ${count(unanswerable)}`,
   ]);
   const head = ["Set", "Right rows left out", "Answers lost", "Wrong rows left out", "Empty answers"];
-  const rest = `In the ${all.length - shown.length} other sets it leaves out less than ${percent(LEFT_OUT_MIN)} of both.`;
+  const rest = `In the ${all.length - listed.length} other sets it leaves out less than ${percent(LEFT_OUT_MIN)} of both.`;
   return `${table(head, rows)}\n${rest}`;
 }
 

@@ -19,7 +19,7 @@ export class ProgressLine {
   readonly #everyMs: number;
   readonly #now: () => number;
   #lastMs = Number.NEGATIVE_INFINITY;
-  #shown = "";
+  #line = "";
   #isOpen = false;
 
   constructor(
@@ -32,9 +32,9 @@ export class ProgressLine {
 
   /** Shows a line, unless it is shown already or comes too soon; the last one never comes too soon. */
   show(line: string, { isLast = false } = {}): void {
-    if (line === this.#shown || (!isLast && this.#now() - this.#lastMs < this.#everyMs)) return;
+    if (line === this.#line || (!isLast && this.#now() - this.#lastMs < this.#everyMs)) return;
     this.#lastMs = this.#now();
-    this.#shown = line;
+    this.#line = line;
     this.screen.write(this.screen.isTTY ? `\r\x1b[K${line}${isLast ? "\n" : ""}` : `${line}\n`);
     this.#isOpen = this.screen.isTTY === true && !isLast;
   }

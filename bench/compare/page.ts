@@ -12,7 +12,7 @@ const BEGIN = "<!-- Figures: `npm run bench -- compare` writes what follows. -->
 const END = "<!-- End of the figures. -->";
 
 /** Processor time below which a thread is not shown. */
-const SHOWN_MS = 0.01;
+const LISTED_MS_MIN = 0.01;
 const NONE = "–";
 
 /**
@@ -141,17 +141,19 @@ function processorTable({ processor }: AtSize): string {
     return time === undefined ? [] : [{ what, time }];
   });
   const names = [...new Set(rows.flatMap(({ time }) => Object.keys(time.threadsMs)))];
-  const shown = names.filter((name) => rows.some(({ time }) => (time.threadsMs[name] ?? 0) >= SHOWN_MS));
+  const listed = names.filter((name) =>
+    rows.some(({ time }) => (time.threadsMs[name] ?? 0) >= LISTED_MS_MIN),
+  );
   const cells = rows.map(({ what, time }) => [
     what,
     milliseconds(time.clientMs),
-    ...shown.map((name) => milliseconds(time.threadsMs[name])),
+    ...listed.map((name) => milliseconds(time.threadsMs[name])),
   ]);
-  return table(["Call", "client", ...shown], cells);
+  return table(["Call", "client", ...listed], cells);
 }
 
 function milliseconds(ms = 0): string {
-  return ms < SHOWN_MS ? NONE : ms.toFixed(2);
+  return ms < LISTED_MS_MIN ? NONE : ms.toFixed(2);
 }
 
 function memory({ resident }: AtSize, id: string): string {

@@ -100,9 +100,9 @@ ${after ? `<span><span class="quiet">Next</span> ${link(page, after)}</span>` : 
 
 /** Table of contents of this page. */
 function contents(headings: readonly Heading[]): string {
-  const shown = headings.filter(({ level }) => level === 2 || level === 3);
-  if (shown.length < 2) return "";
-  const links = shown.map(
+  const listed = headings.filter(({ level }) => level === 2 || level === 3);
+  if (listed.length < 2) return "";
+  const links = listed.map(
     ({ level, text, anchor }) =>
       `<li class="level-${level}"><a href="#${anchor}">${escapeHtml(text)}</a></li>`,
   );

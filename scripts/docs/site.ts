@@ -73,9 +73,9 @@ export function makeSite(
     path: `${page.address || "index"}.html`,
     bytes: layOut(page, navigation, assets),
   }));
-  const shown = pictures.map((path) => ({ path: addressOf(path), bytes: readFileSync(join(root, path)) }));
+  const images = pictures.map((path) => ({ path: addressOf(path), bytes: readFileSync(join(root, path)) }));
   const missing = { path: `${MISSING.address}.html`, bytes: layOut(MISSING, navigation, assets) };
-  return [...pages, missing, ...shown, icon, search];
+  return [...pages, missing, ...images, icon, search];
 }
 
 /** Reads the pages of the navigation and, from there, whatever they lead to. */

@@ -14,7 +14,7 @@ const CHECKSUM_DIGITS = 6;
 const FORM = new RegExp(`^[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`);
 
 /** Characters of a key that are kept readable, so that its owner recognises it. */
-const SHOWN_CHARS = 8;
+const PREFIX_CHARS = 8;
 /** The end of a key that never ends: the last second that a wire timestamp can hold. */
 export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
@@ -67,7 +67,7 @@ export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: stri
   const key: Key = {
     id: typeid("key").toString(),
     hash: hashKey(secret),
-    prefix: secret.slice(0, SHOWN_CHARS),
+    prefix: secret.slice(0, PREFIX_CHARS),
     access: "full",
     createdAtMs: Date.now(),
     expiresAtMs: NEVER_MS,

@@ -50,17 +50,17 @@ type Operation = (ports: OperatorPorts, given: Given) => Promise<unknown>;
  * the command itself, or in the server that it asks.
  */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  "accounts list": async ({ accounts }, given) => (await accounts.list(pageOf(given))).map(shownAccount),
-  "accounts show": async ({ accounts }, given) => shownAccount(await theAccount(accounts, given)),
+  "accounts list": async ({ accounts }, given) => (await accounts.list(pageOf(given))).map(accountView),
+  "accounts show": async ({ accounts }, given) => accountView(await theAccount(accounts, given)),
   "accounts create": createAccount,
   "accounts close": closeAccount,
-  "plans list": async ({ plans }) => plans.names.map((name) => shownPlan(plans.get(name))),
+  "plans list": async ({ plans }) => plans.names.map((name) => planView(plans.get(name))),
   "plans set": givePlan,
-  "keys list": async ({ accounts }, given) => (await theAccount(accounts, given)).keys.map(shownKey),
+  "keys list": async ({ accounts }, given) => (await theAccount(accounts, given)).keys.map(keyView),
   "keys create": createKey,
   "keys revoke": revokeKey,
   usage: readUsage,
-  "index status": async ({ indexStatus }, given) => (await indexStatus(pageOf(given))).map(shownIndex),
+  "index status": async ({ indexStatus }, given) => (await indexStatus(pageOf(given))).map(indexView),
   "index rebuild": rebuildIndex,
   backup: backUp,
   address: addressOf,
@@ -90,7 +90,7 @@ function pageOf(given: Given) {
 
 async function createAccount({ accounts, freeCalls }: OperatorPorts, given: Given) {
   const made = await signUp({ accounts, freeCalls, signUp: "open" }, { email: text(given, "email") });
-  return { ...shownAccount(made.account), api_key: made.key };
+  return { ...accountView(made.account), api_key: made.key };
 }
 
 async function closeAccount(ports: OperatorPorts, given: Given) {
@@ -101,7 +101,7 @@ async function closeAccount(ports: OperatorPorts, given: Given) {
 async function givePlan(ports: OperatorPorts, given: Given) {
   const { id: accountId } = await theAccount(ports.accounts, given);
   await setPlan(ports, { accountId, plan: text(given, "plan") });
-  return shownAccount(await theAccount(ports.accounts, given));
+  return accountView(await theAccount(ports.accounts, given));
 }
 
 async function createKey({ accounts }: OperatorPorts, given: Given) {
@@ -112,7 +112,7 @@ async function createKey({ accounts }: OperatorPorts, given: Given) {
     namespace: text(given, "namespace"),
     replaces: "",
   });
-  return { ...shownKey(key), api_key: secret };
+  return { ...keyView(key), api_key: secret };
 }
 
 async function revokeKey({ accounts }: OperatorPorts, given: Given) {
@@ -173,7 +173,7 @@ function text(given: Given, name: string): string {
   return String(given[name] ?? "");
 }
 
-function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtMs }: Account) {
+function accountView({ id, email, plan, callsLimit, callsLeft, keys, createdAtMs }: Account) {
   return {
     account_id: id,
     email,
@@ -185,7 +185,7 @@ function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtM
   };
 }
 
-function shownPlan({ name, calls, rate, concurrency }: Plan) {
+function planView({ name, calls, rate, concurrency }: Plan) {
   return {
     plan: name,
     calls: limitOf(calls),
@@ -201,7 +201,7 @@ function limitOf(calls: number): number | null {
 }
 
 /** Shows a key without its hash, which no command needs. */
-function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAtMs, expiresAtMs }: Key) {
+function keyView({ id, name, prefix, access, namespace, createdAtMs, lastUsedAtMs, expiresAtMs }: Key) {
   return {
     id,
     name,
@@ -214,7 +214,7 @@ function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAt
   };
 }
 
-function shownIndex({ logId, scope, isOpen, memories, last, files }: IndexStatus) {
+function indexView({ logId, scope, isOpen, memories, last, files }: IndexStatus) {
   const { vectors, words } = files.parts;
   return {
     account_id: scope?.accountId ?? null,

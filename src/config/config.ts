@@ -14,7 +14,7 @@ const PREFIX_CHARS_MAX = 1_000;
 /** The same as in `src/embedding/remote/request.ts`. */
 const DIMENSIONS_MAX = 4_096;
 /** Characters of a wrong value that its message repeats. */
-const SHOWN_CHARS_MAX = 100;
+const QUOTED_CHARS_MAX = 100;
 
 /** All settings, in the order of `docs/configuration.md`. */
 const SCHEMA = {
@@ -179,8 +179,8 @@ function misspelt(env: Environment): string[] {
 
 function problemOf({ path: [name = "", ...inside], input, message }: z.core.$ZodIssue): string {
   if (SECRETS.test(String(name)) || String(input).includes("@")) return `${String(name)} ${message}`;
-  const shown = JSON.stringify(String(input).slice(0, SHOWN_CHARS_MAX));
-  return `${String(name)} ${inside.length > 0 ? "holds" : "is"} ${shown}; it ${message}`;
+  const quoted = JSON.stringify(String(input).slice(0, QUOTED_CHARS_MAX));
+  return `${String(name)} ${inside.length > 0 ? "holds" : "is"} ${quoted}; it ${message}`;
 }
 
 function conflictsIn(given: Environment): string[] {

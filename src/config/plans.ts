@@ -9,7 +9,7 @@ const PLAN_CALLS_MAX = 2_000_000_000;
 const PLAN_RATE_MAX = 1_000_000;
 const PLANS_MAX = 1_000;
 /** Characters of a name or a wrong value that a message repeats. */
-const SHOWN_CHARS_MAX = 64;
+const QUOTED_CHARS_MAX = 64;
 
 const FIELDS = {
   calls: whole(
@@ -33,7 +33,7 @@ const PLAN = z
   .strictObject(FIELDS, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `there is no field ${issue.keys.join(", ").slice(0, SHOWN_CHARS_MAX)}; there are ${Object.keys(FIELDS).join(", ")}`
+        ? `there is no field ${issue.keys.join(", ").slice(0, QUOTED_CHARS_MAX)}; there are ${Object.keys(FIELDS).join(", ")}`
         : "must be an object",
   })
   .refine((plan) => plan?.burst === undefined || plan.calls_per_second !== undefined, {
@@ -106,9 +106,9 @@ function parseJson(text: string, file: string): unknown {
 
 function problemOf({ path: [name, field], input, message }: z.core.$ZodIssue): string {
   if (name === undefined) return message;
-  const plan = `plan ${JSON.stringify(String(name).slice(0, SHOWN_CHARS_MAX))}`;
+  const plan = `plan ${JSON.stringify(String(name).slice(0, QUOTED_CHARS_MAX))}`;
   if (field === undefined) return `${plan}: ${message}`;
-  const given = input === undefined ? "missing" : JSON.stringify(input).slice(0, SHOWN_CHARS_MAX);
+  const given = input === undefined ? "missing" : JSON.stringify(input).slice(0, QUOTED_CHARS_MAX);
   return `${plan}: ${String(field)} is ${given}; it ${message}`;
 }
 

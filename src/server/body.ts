@@ -10,7 +10,7 @@ import { Budget } from "../concurrency/budget.js";
 import { serialQueue } from "../concurrency/serial-queue.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
-import { invalid, MemoryError, shown } from "../errors.js";
+import { invalid, MemoryError, printable } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
@@ -170,7 +170,7 @@ export function readQuery(url: string): Map<string, string> {
     if (pair === "") continue;
     const [encoded = "", ...value] = pair.split("=");
     const name = decodePercent(encoded);
-    if (query.has(name)) throw invalid(shown(name), "is given twice");
+    if (query.has(name)) throw invalid(printable(name), "is given twice");
     query.set(name, decodePercent(value.join("=")));
   }
   return query;

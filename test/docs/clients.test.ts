@@ -5,7 +5,7 @@ import { blocks, read, rows, section } from "../support/documents.js";
 const table = rows(section("docs/clients.md", "## When something breaks"));
 
 /** Names of the cases in `clients/scenarios.json` that show what the page says, by what breaks. */
-const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
+const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "The connection is refused": ["a refused connection is unavailable"],
   "The connection is reset before or within the answer": [
     "two more attempts follow a connection that is reset, with the same key",
@@ -34,7 +34,7 @@ const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the cases of what breaks. */
 function casesOf(what: string): Scenario[] {
-  return (SHOWN_BY[what] ?? []).map((name) => {
+  return (TESTED_BY[what] ?? []).map((name) => {
     const found = scenarios.find((scenario) => scenario.name === name);
     if (found === undefined) throw new Error(`clients/scenarios.json has no case "${name}"`);
     return found;

@@ -80,7 +80,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         created_at: string;
         tokens: number;
       };
-    const shown = async (namespace: string) =>
+    const visibleTexts = async (namespace: string) =>
       resultsOf(await caller.recall("cat", namespace, 20)).map(({ text }) => text);
 
     it.each(["pets", "a/b:c%2F", "mañana 🐈", "é".repeat(128), "?force=true#x", "__proto__"])(
@@ -95,7 +95,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         expect((await call("GetMemory", { namespace, id })).code).toBe("not_found");
         expect((await call("DeleteMemory", { namespace, id })).code).toBe("not_found");
         expect(await caller.used()).toBe(1);
-        expect(await shown(namespace)).toEqual([]);
+        expect(await visibleTexts(namespace)).toEqual([]);
       },
     );
 
@@ -108,7 +108,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         }
         expect((await call(rpc, { namespace: "mine", id: NO_SUCH_ID })).code).toBe("not_found");
       }
-      expect(await shown("mine")).toEqual(["The cat sleeps."]);
+      expect(await visibleTexts("mine")).toEqual(["The cat sleeps."]);
     });
 
     it("refuses an id of another form and a namespace that cannot be one", async () => {
@@ -132,9 +132,9 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
     it("forgets one memory and recalls the others", async () => {
       const { id } = await stored("n", "The cat sleeps.");
       await stored("n", "A kitten naps.");
-      expect(await shown("n")).toHaveLength(2);
+      expect(await visibleTexts("n")).toHaveLength(2);
       await call("DeleteMemory", { namespace: "n", id });
-      expect(await shown("n")).toEqual(["A kitten naps."]);
+      expect(await visibleTexts("n")).toEqual(["A kitten naps."]);
     });
 
     it("drops a namespace that is not empty only when forced, and begins it anew", async () => {
@@ -145,14 +145,14 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         code: "failed_precondition",
         reason: "NAMESPACE_NOT_EMPTY",
       });
-      expect(await shown("n")).toHaveLength(2);
+      expect(await visibleTexts("n")).toHaveLength(2);
       const dropped = await call("DeleteNamespace", { namespace: "n", force: true });
       expect(dropped).toMatchObject({ code: "ok", body: { deleted: 2 } });
-      expect(await shown("n")).toEqual([]);
+      expect(await visibleTexts("n")).toEqual([]);
       expect((await call("GetMemory", { namespace: "n", id })).code).toBe("not_found");
       expect((await call("DeleteNamespace", { namespace: "n", force: true })).code).toBe("not_found");
       await stored("n", "A new cat.");
-      expect(await shown("n")).toEqual(["A new cat."]);
+      expect(await visibleTexts("n")).toEqual(["A new cat."]);
     });
 
     it("drops an empty namespace without force", async () => {
@@ -180,7 +180,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         });
       }
       expect(await caller.used()).toBe(1);
-      expect(await shown("n")).toEqual(["The cat sleeps."]);
+      expect(await visibleTexts("n")).toEqual(["The cat sleeps."]);
     });
 
     it("stores once what comes ten times at once", async () => {
@@ -190,7 +190,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
       expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
       expect(answers.filter(({ header }) => header.get("idempotent-replayed") === "true")).toHaveLength(9);
       expect(await caller.used()).toBe(1);
-      expect(await shown("n")).toHaveLength(1);
+      expect(await visibleTexts("n")).toHaveLength(1);
     });
 
     it("takes keys of 255 characters, and no longer ones", async () => {

@@ -50,7 +50,7 @@ function open(changes: Partial<Log> = {}, ofIndexes: Partial<SecondaryIndexes> =
       const asked = { caller: CALLER, namespace: NAMESPACE, text, similarAbove: SAME, ...more };
       return (await store(ports, asked)).stored;
     },
-    shown: async () => {
+    visibleTexts: async () => {
       const { items } = await listMemories(ports, { caller: CALLER, namespace: NAMESPACE, ...FIRST_PAGE });
       return items.map(({ text }) => text);
     },
@@ -68,7 +68,7 @@ describe("a store that finds a similar memory", () => {
     expect(second).toMatchObject({ id: first.id, outcome: "KEPT", etag: first.etag });
     expect(second.similar).toMatchObject([{ id: first.id, text: "ana has a cat" }]);
     expect(one.charged()).toBe(2);
-    expect(await one.shown()).toEqual(["ana has a cat"]);
+    expect(await one.visibleTexts()).toEqual(["ana has a cat"]);
     expect(await one.store("ben likes tea", { onSimilar: "keep" })).toMatchObject({ outcome: "CREATED" });
   });
 
@@ -79,7 +79,7 @@ describe("a store that finds a similar memory", () => {
     expect(second).toMatchObject({ outcome: "CREATED", similar: [{ id: first.id }] });
     expect(second.id).not.toBe(first.id);
     expect(await one.get(first.id)).toMatchObject({ supersededBy: second.id });
-    expect(await one.shown()).toEqual(["ana has a cat"]);
+    expect(await one.visibleTexts()).toEqual(["ana has a cat"]);
     // What was superseded is no longer there.
     const third = await one.store("ana has a cat", { onSimilar: "supersede", supersedes: [second.id] });
     expect(await one.get(second.id)).toMatchObject({ supersededBy: third.id });
@@ -89,7 +89,7 @@ describe("a store that finds a similar memory", () => {
     const one = open();
     await one.store("ana has a cat");
     expect(await one.store("ana has a cat", { onSimilar: "store" })).toMatchObject({ outcome: "CREATED" });
-    expect(await one.shown()).toHaveLength(2);
+    expect(await one.visibleTexts()).toHaveLength(2);
   });
 
   it("answers a repeated call with what the first one kept, and charges it once", async () => {
@@ -127,7 +127,7 @@ describe("a store that finds a similar memory", () => {
     expect(await one.store(long("almonds"), { onSimilar: "supersede" })).toMatchObject({
       outcome: "CREATED",
     });
-    expect(await one.shown()).toHaveLength(3);
+    expect(await one.visibleTexts()).toHaveLength(3);
     expect(await one.store(text, { onSimilar: "keep" })).toMatchObject({ id: whole.id, outcome: "KEPT" });
   });
 });
@@ -141,7 +141,7 @@ describe("stores of one text at the same time", () => {
     const stored = await Promise.all(storing);
     expect(new Set(stored.map(({ id }) => id)).size).toBe(1);
     expect(stored.filter(({ outcome }) => outcome === "CREATED")).toHaveLength(1);
-    expect(await open().shown()).toEqual(["ana has a cat"]);
+    expect(await open().visibleTexts()).toEqual(["ana has a cat"]);
   });
 
   it.each([1, 3])(
@@ -153,7 +153,7 @@ describe("stores of one text at the same time", () => {
       );
       const stored = await Promise.all(storing);
       expect(new Set(stored.map(({ id }) => id)).size).toBe(12);
-      expect(await open().shown()).toEqual(["ana has a cat"]);
+      expect(await open().visibleTexts()).toEqual(["ana has a cat"]);
     },
   );
 
@@ -173,7 +173,7 @@ describe("stores of one text at the same time", () => {
     });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });
     expect(isDone).toBe(true);
-    expect(await other.shown()).toEqual(["ben likes tea", "ana has a cat"]);
+    expect(await other.visibleTexts()).toEqual(["ben likes tea", "ana has a cat"]);
   });
 
   it("search again if all that was found is deleted meanwhile, and others may have been left out", async () => {
@@ -198,6 +198,6 @@ describe("stores of one text at the same time", () => {
     };
     const one = open({}, { locate });
     expect(await one.store("ana has a cat", { onSimilar: "keep" })).toMatchObject({ outcome: "KEPT" });
-    expect(await other.shown()).toHaveLength(1);
+    expect(await other.visibleTexts()).toHaveLength(1);
   });
 });

@@ -138,13 +138,13 @@ describe("a replica that begins with its index's files", () => {
     const due = Array.from({ length: 20 }, (_, i) => memory(50 + i, { expiresAtMs: Date.now() - 1 }));
     const logId = await service.write("a", [...first, superseding, ...due, ...memories(300).slice(100)]);
     const before = service.domain();
-    const shown = async (domain: Domain) => new Set(await domain.recall("a", query, 20));
+    const visibleIds = async (domain: Domain) => new Set(await domain.recall("a", query, 20));
     const hidden = [...supersedes.map(idOf), ...due.map(({ id }) => id)];
-    for (const id of await shown(before)) expect(hidden).not.toContain(id);
+    for (const id of await visibleIds(before)) expect(hidden).not.toContain(id);
     await until(() => service.hasSnapshot(logId));
     await before.namespaces.close();
     const after = service.domain();
-    const found = await shown(after);
+    const found = await visibleIds(after);
     expect(found.size).toBe(20);
     for (const id of found) expect(hidden).not.toContain(id);
   });

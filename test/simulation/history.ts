@@ -56,7 +56,7 @@ interface Marking {
 }
 
 /** A recalled memory; `words` is its share of the query's words, if they were asked for. */
-interface Shown {
+interface Recalled {
   readonly id: string;
   readonly text: string;
   readonly words?: number | undefined;
@@ -285,12 +285,12 @@ export class History {
   }
 
   /** Checks a recall that shows everything in its namespace. */
-  async recalling(name: Name, work: (bill: Bill) => Promise<Shown[]>): Promise<void> {
+  async recalling(name: Name, work: (bill: Bill) => Promise<Recalled[]>): Promise<void> {
     const startedMs = this.time.nowMs;
     const recall = [`recall ${this.#recalls++}`];
     const results = await work(this.#bills.open(recall, () => recall));
     const span = { startedMs, endedMs: this.time.nowMs };
-    this.#checkShown(name, results, span);
+    this.#checkRecalled(name, results, span);
     this.#checkIds(name, new Set(results.map(({ id }) => id)), span);
     this.check();
   }
@@ -305,11 +305,11 @@ export class History {
       if (model !== Number(header.model))
         this.#break(`${text} was exported by model ${model}, not ${header.model}`);
     }
-    this.#checkShown(name, lines, { startedMs, endedMs: this.time.nowMs });
+    this.#checkRecalled(name, lines, { startedMs, endedMs: this.time.nowMs });
     this.check();
   }
 
-  #checkShown(name: Name, results: readonly Shown[], span: Span): void {
+  #checkRecalled(name: Name, results: readonly Recalled[], span: Span): void {
     const ids = new Map(results.map(({ text, id }) => [text, id]));
     const at = `${span.startedMs}–${span.endedMs}`;
     const unheard = new Set(results.filter(({ words }) => words === 0).map(({ text }) => text));
@@ -332,7 +332,7 @@ export class History {
   }
 
   /** Checks that no memory is shown twice, and no two with one external id. */
-  #checkOnce(results: readonly Shown[]): void {
+  #checkOnce(results: readonly Recalled[]): void {
     const external = results.flatMap(({ text }) => this.#versions.get(text)?.externalId ?? []);
     const all = [results.map(({ text }) => text), results.map(({ id }) => id), external];
     for (const each of all) if (new Set(each).size < each.length) this.#break(`${each} holds a memory twice`);

@@ -1,4 +1,4 @@
-const SHOWN_MS = 2_500;
+const NOTICE_MS = 2_500;
 
 /** Adds a button to each block of code that copies it. */
 export function addCopyButtons(): void {
@@ -27,5 +27,5 @@ async function copy(block: HTMLElement, button: HTMLButtonElement): Promise<void
   }
   setTimeout(() => {
     button.textContent = "Copy";
-  }, SHOWN_MS);
+  }, NOTICE_MS);
 }

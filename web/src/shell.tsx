@@ -136,8 +136,8 @@ function CallsLeft() {
 }
 
 export function ThemeButton() {
-  const shown = useStore(theme);
-  const other = shown === "dark" ? "Light" : "Dark";
+  const current = useStore(theme);
+  const other = current === "dark" ? "Light" : "Dark";
   return (
     <button type="button" className="button-plain" aria-label={`${other} theme`} onClick={toggleTheme}>
       {other}

@@ -41,7 +41,7 @@ export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
       conversation: conversation.title,
       conversation_id: own ?? madeId([place, conversation]),
     };
-    for (const node of shownOf(mapping, conversation.current_node, `${place}.mapping`)) {
+    for (const node of currentBranch(mapping, conversation.current_node, `${place}.mapping`)) {
       const read = messageOf(node, facts);
       if (read !== undefined) yield read;
     }
@@ -74,7 +74,7 @@ function messageOf({ value, place }: Placed, conversation: JsonObject | object):
 }
 
 /** Nodes of the branch that ChatGPT shows, or all nodes if the tree is broken. */
-function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
+function currentBranch(mapping: JsonObject, current: unknown, at: string): Placed[] {
   const nodes = new Map(Object.entries(mapping));
   const branch = new Set<string>();
   let id: unknown = typeof current === "string" && nodes.has(current) ? current : lastOf(nodes);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { shownPath } from "../../../src/errors.js";
+import { formatPath } from "../../../src/errors.js";
 import { isObject, type Json, type JsonObject } from "../../../src/memory/requests/metadata.js";
 import { type Imported, type Line, OtherFormatError, type Problem, type Read } from "../imported.js";
 import { jsonOf, literalOf, lostIn, parseForeignJson } from "./json.js";
@@ -145,7 +145,7 @@ export function checked({ sourceId, place, text, metadata, expireTime, eventTime
   if (lost !== undefined)
     return refusal(
       part,
-      `${shownPath(["metadata", ...lost.path])} is ${lost.literal.slice(0, 32)}, which would not come back`,
+      `${formatPath(["metadata", ...lost.path])} is ${lost.literal.slice(0, 32)}, which would not come back`,
     );
   const own = objectOf(metadata ?? {});
   if (own === undefined) return refusal(part, "its metadata is not an object");

@@ -70,10 +70,10 @@ export async function listRecentCalls(
     if (found.length > size) break;
   }
   const living = new Set(account.keys.map(({ id }) => id));
-  const shown = found.slice(0, size);
+  const page = found.slice(0, size);
   return {
-    calls: shown.map((call) => (living.has(call.keyId) ? call : { ...call, keyId: "" })),
-    nextPageToken: (found.length > size ? shown.at(-1)?.id : next) ?? "",
+    calls: page.map((call) => (living.has(call.keyId) ? call : { ...call, keyId: "" })),
+    nextPageToken: (found.length > size ? page.at(-1)?.id : next) ?? "",
     sinceMs: sinceMs(account, calls),
   };
 }
@@ -153,10 +153,10 @@ function sharesOf(counted: ReadonlyMap<string, Counts>): UsageShare[] {
   const named = [...counted]
     .filter(([name]) => name !== REST)
     .sort(([, a], [, b]) => callsOf(b) - callsOf(a));
-  const shown = named.slice(0, SHARES_MAX).map(([name, counts]) => ({ name, ...counts }));
+  const listed = named.slice(0, SHARES_MAX).map(([name, counts]) => ({ name, ...counts }));
   const others = [...counted].filter(([name]) => name === REST).concat(named.slice(SHARES_MAX));
-  if (others.length === 0) return shown;
-  return [...shown, { name: REST, ...others.reduce((all, [, counts]) => sum(all, counts), NOTHING) }];
+  if (others.length === 0) return listed;
+  return [...listed, { name: REST, ...others.reduce((all, [, counts]) => sum(all, counts), NOTHING) }];
 }
 
 function callsOf({ stores, recalls }: Counts): number {

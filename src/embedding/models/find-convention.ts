@@ -150,11 +150,11 @@ async function windowIn(folder: string): Promise<number> {
 /** Describes each part in a line, such as `query prefix "query: "`. */
 export function describeConvention({ convention, assumed }: FoundConvention): string[] {
   const { pooling, queryPrefix, passagePrefix } = convention;
-  const shown = (prefix: string) => (prefix === "" ? "none" : JSON.stringify(prefix));
+  const quoted = (prefix: string) => (prefix === "" ? "none" : JSON.stringify(prefix));
   return [
     `pooling ${pooling}${assumed ? " (assumed)" : ""}`,
-    `query prefix ${shown(queryPrefix)}`,
-    `passage prefix ${shown(passagePrefix)}`,
+    `query prefix ${quoted(queryPrefix)}`,
+    `passage prefix ${quoted(passagePrefix)}`,
   ];
 }
 

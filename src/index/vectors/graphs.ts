@@ -119,9 +119,9 @@ export async function compareAll(search: SegmentSearch): Promise<readonly Hit[] 
   for (const [i, segment] of segments.entries()) {
     const compact = read[i];
     if (compact === undefined) return undefined;
-    const isShown = (sequence: number) => !segment.gone.has(sequence);
+    const isVisible = (sequence: number) => !segment.gone.has(sequence);
     const offer = (asked: number) =>
-      offerNearest(nearest, segment, { compact, query, count, asked, isShown });
+      offerNearest(nearest, segment, { compact, query, count, asked, isVisible });
     if (!segment.expansionsFor(count).some(offer)) return undefined;
     await timeSlice.endIfOver();
   }
@@ -241,7 +241,7 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
   const nearest = new Best(count);
   const query = quantize(vector).numbers;
   const timeSlice = new TimeSlice();
-  const isShown = (sequence: number) => among.has(sequence);
+  const isVisible = (sequence: number) => among.has(sequence);
   for (const segment of segments) {
     const { range, arrays } = segment;
     const own = among.countBetween(range.after + 1, range.upto);
@@ -250,7 +250,7 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
     const compact = await segment.compactRows();
     const asked = Math.ceil((WHOLE_TIMES * count * segment.size) / own) + WHOLE_MORE;
     const isMany = isSmall && own >= WHOLE_SHARE * segment.size;
-    if (isMany && offerNearest(nearest, segment, { compact, query, count, asked, isShown })) {
+    if (isMany && offerNearest(nearest, segment, { compact, query, count, asked, isVisible })) {
       await timeSlice.endIfOver();
       continue;
     }
@@ -274,23 +274,23 @@ interface WholeSearch {
   readonly count: number;
   /** Number of the nearest of all vectors among which the `count` nearest are taken. */
   readonly asked: number;
-  isShown(sequence: number): boolean;
+  isVisible(sequence: number): boolean;
 }
 
 /** Offers the `count` nearest of a segment that may be shown; false if too few of them are among the nearest of all. */
 function offerNearest(nearest: Best, { arrays }: GraphSegment, search: WholeSearch): boolean {
-  const { compact, query, count, asked, isShown } = search;
+  const { compact, query, count, asked, isVisible } = search;
   if (asked > WHOLE_COUNT_MAX) return false;
   const { keys: places, distances } = compareTied(compact, query, asked);
   const keyAt = (i: number) => arrays.keys[Number(places[i])] as number;
-  const shown: number[] = [];
+  const visible: number[] = [];
   let last = Number.POSITIVE_INFINITY;
   for (let i = 0; i < places.length && (distances[i] as number) <= last; i++) {
-    if (!isShown(parseKey(keyAt(i)).sequence)) continue;
-    if (shown.push(i) === count) last = distances[i] as number;
+    if (!isVisible(parseKey(keyAt(i)).sequence)) continue;
+    if (visible.push(i) === count) last = distances[i] as number;
   }
-  if (shown.length < count && places.length < arrays.keys.length) return false;
-  for (const i of shown) nearest.offer(keyAt(i), 1 - (distances[i] as number));
+  if (visible.length < count && places.length < arrays.keys.length) return false;
+  for (const i of visible) nearest.offer(keyAt(i), 1 - (distances[i] as number));
   return true;
 }
 

@@ -53,13 +53,13 @@ export async function listNamespaces(
     // One more than the page holds, to know whether others follow.
     const listed = await ports.names.list({ accountId, prefix, after: behind, limit: wanted + 1 });
     const named = expectWhole(listed);
-    const shown = named.slice(0, wanted);
-    const measured = await mapConcurrently(shown, MEASURING_MAX, async ({ scope }) => {
+    const page = named.slice(0, wanted);
+    const measured = await mapConcurrently(page, MEASURING_MAX, async ({ scope }) => {
       const held = await measureNamespace(ports, scope);
       return held === undefined ? [] : [{ namespace: scope.namespace, ...held }];
     });
     items.push(...measured.flat());
-    after = shown.at(-1)?.scope.namespace ?? after;
+    after = page.at(-1)?.scope.namespace ?? after;
     if (named.length <= wanted) return { items, nextPageToken: "" };
   }
   return { items, nextPageToken: tokenOf(["namespaces", after, ...prefixInToken]) };

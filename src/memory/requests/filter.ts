@@ -37,7 +37,7 @@ const OPERATORS = {
   any: ALL,
 };
 /** Characters of a caller's key that an error repeats. */
-const SHOWN_CHARS = 64;
+const QUOTED_CHARS_MAX = 64;
 
 /**
  * Parses a filter; undefined if there is none, or an empty one, which every memory matches.
@@ -78,7 +78,7 @@ class Parser {
   }
 
   #member(key: string, value: Json, { at: outer, depth }: Spot): Condition {
-    const at = `${outer}.${shown(key)}`;
+    const at = `${outer}.${quoted(key)}`;
     const inner = { at, depth: depth + 1 };
     if (key === "$not") return { kind: "not", operand: this.filter(value, inner) };
     if (key === "$and") return { kind: "all", operands: this.#filters(value, inner) };
@@ -97,7 +97,7 @@ class Parser {
     if (members.length === 0) throw invalid(tested.at, "is an empty object; it must have an operator");
     return all(
       members.map(([operator, operand]) => {
-        const at = `${tested.at}.${shown(operator)}`;
+        const at = `${tested.at}.${quoted(operator)}`;
         return this.#operator(operator, operand, { ...tested, value: at });
       }),
     );
@@ -156,9 +156,9 @@ function all(conditions: readonly Condition[]): Condition {
 }
 
 /** Shortens a caller's key for an error, which travels in a header as well. */
-function shown(key: string): string {
+function quoted(key: string): string {
   const whole = key.toWellFormed();
-  return whole.length <= SHOWN_CHARS ? whole : `${whole.slice(0, SHOWN_CHARS).toWellFormed()}…`;
+  return whole.length <= QUOTED_CHARS_MAX ? whole : `${whole.slice(0, QUOTED_CHARS_MAX).toWellFormed()}…`;
 }
 
 function kindOf(field: Field): FieldKind {

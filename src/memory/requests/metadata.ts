@@ -1,4 +1,4 @@
-import { count, invalid, shownPath } from "../../errors.js";
+import { count, formatPath, invalid } from "../../errors.js";
 import { parseJson } from "../../parse-json.js";
 import { bytesOf, notWellFormed } from "./text.js";
 
@@ -57,14 +57,14 @@ export function isSame(a: Json, b: Json): boolean {
 /** Refuses what would not come back as it was sent, and names it by its path. */
 function check(value: Json, path: (string | number)[]): void {
   if (typeof value === "number") checkNumber(value, path);
-  if (typeof value === "string" && !value.isWellFormed()) throw notWellFormed(shownPath(path));
+  if (typeof value === "string" && !value.isWellFormed()) throw notWellFormed(formatPath(path));
   if (typeof value !== "object" || value === null) return;
   if (path.length > METADATA_DEPTH_MAX) {
     throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
   }
   for (const [key, inner] of Object.entries(value)) {
     path.push(Array.isArray(value) ? Number(key) : key);
-    if (!key.isWellFormed()) throw notWellFormed(shownPath(path));
+    if (!key.isWellFormed()) throw notWellFormed(formatPath(path));
     check(inner, path);
     path.pop();
   }
@@ -72,6 +72,6 @@ function check(value: Json, path: (string | number)[]): void {
 
 /** Refuses numbers that would not come back: JSON writers such as JavaScript's drop the sign of a zero. */
 function checkNumber(value: number, path: readonly (string | number)[]): void {
-  if (!Number.isFinite(value)) throw invalid(shownPath(path), "is a number that is not finite");
-  if (Object.is(value, -0)) throw invalid(shownPath(path), "is -0, which would come back as 0; send 0");
+  if (!Number.isFinite(value)) throw invalid(formatPath(path), "is a number that is not finite");
+  if (Object.is(value, -0)) throw invalid(formatPath(path), "is -0, which would come back as 0; send 0");
 }

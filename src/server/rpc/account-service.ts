@@ -61,7 +61,7 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
         ...shared(account),
         email,
         createdAt: timestampFromMs(createdAtMs),
-        key: key && shown(key, caller),
+        key: key && keyMessage(key, caller),
         model: model && { ...model, languages: [...model.languages] },
       };
     },
@@ -84,10 +84,10 @@ export function accountService(ports: AccountPorts): Service<typeof AccountServi
       const account = () => managedBy(accounts, caller);
       const request = { ...asked, access, expiry: expiryOf(asked.expiry), account };
       const { secret, key } = await createKey(accounts, request);
-      return { apiKey: secret, key: shown(key, caller) };
+      return { apiKey: secret, key: keyMessage(key, caller) };
     },
     async listKeys(_request, { caller }) {
-      return { keys: (await managedBy(accounts, caller)).keys.map((key) => shown(key, caller)) };
+      return { keys: (await managedBy(accounts, caller)).keys.map((key) => keyMessage(key, caller)) };
     },
     async revokeKey({ id, force }, { caller }) {
       await revokeKey(accounts, { account: () => managedBy(accounts, caller), id, force });
@@ -131,7 +131,7 @@ function recentCallOf({ atMs, ms: durationMs, namespace = "", message = "", ...c
   return { startTime, method, protocol, keyId, namespace, code, message, durationMs, requestId };
 }
 
-function shown(key: Key, caller: Pick<Caller, "keyHash" | "sessionHash">) {
+function keyMessage(key: Key, caller: Pick<Caller, "keyHash" | "sessionHash">) {
   const { id, name, prefix, namespace = "", replaces = "", sessions = [], client = "", expiresAtMs } = key;
   return {
     id,

@@ -11,9 +11,9 @@ export class Content {
   readonly memories = new Map<string, Modelled>();
 
   /** Memories that a recall shows, by id. */
-  get shown(): Map<string, string> {
-    const shown = [...this.memories].filter(([, { superseded }]) => !superseded);
-    return new Map(shown.map(([id, { text }]) => [id, text]));
+  get visible(): Map<string, string> {
+    const visible = [...this.memories].filter(([, { superseded }]) => !superseded);
+    return new Map(visible.map(([id, { text }]) => [id, text]));
   }
 
   currentByExternalId(externalId: string): [id: string, memory: Modelled] | undefined {

@@ -149,10 +149,10 @@ const recall: Do = async ({ world, chance, caller, namespace, content }) => {
   const mode = chance.pick(["COSINE", "HYBRID"]);
   const body = { query, namespace, top_k: 20, mode };
   const results = resultsOf(await caller.call("POST /recall", { body }));
-  const shown = results.map(({ id, text }) => `${id} ${text}`).sort();
-  const meant = [...content.shown].map(([id, text]) => `${id} ${text}`).sort();
-  if (shown.join("\n") === meant.join("\n")) return;
-  throw new Error(`${namespace} shows\n${shown.join("\n")}\nand holds\n${meant.join("\n")}`);
+  const visible = results.map(({ id, text }) => `${id} ${text}`).sort();
+  const meant = [...content.visible].map(([id, text]) => `${id} ${text}`).sort();
+  if (visible.join("\n") === meant.join("\n")) return;
+  throw new Error(`${namespace} shows\n${visible.join("\n")}\nand holds\n${meant.join("\n")}`);
 };
 
 const get: Do = async (step) => {
@@ -169,7 +169,7 @@ const count: Do = async ({ caller, namespace, content }) => {
   const { code, body } = await caller.call("POST /recalld.v1.MemoryService/CountMemories", {
     body: { namespace },
   });
-  const { size } = content.shown;
+  const { size } = content.visible;
   if (size === 0 && code === "not_found") return;
   expectCode(`count of ${namespace}`, code, "ok");
   if (body.memories !== size) throw new Error(`${namespace} counts ${body.memories} of ${size}`);

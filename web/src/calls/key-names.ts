@@ -3,7 +3,7 @@ import { accounts } from "../api";
 import { useRights } from "../session/rights";
 
 /** Characters of an id that tell keys apart which this key may not list. */
-const SHOWN_CHARS = 6;
+const SUFFIX_CHARS = 6;
 
 export interface KeyNames {
   /** Ids of the keys that this tab's key may know. */
@@ -27,7 +27,7 @@ export function useKeyNames(): KeyNames {
     ids: [...names.keys()],
     nameOf(keyId) {
       if (keyId === "") return "a key that is gone";
-      return names.get(keyId) ?? `another key (…${keyId.slice(-SHOWN_CHARS)})`;
+      return names.get(keyId) ?? `another key (…${keyId.slice(-SUFFIX_CHARS)})`;
     },
   };
 }

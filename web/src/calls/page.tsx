@@ -17,7 +17,7 @@ import { useKeyNames } from "./key-names";
 
 /** Calls that are loaded at once, and that are shown before one asks for more. */
 const PAGE_SIZE = 100;
-const SHOWN_MIN = 50;
+const ROWS_MIN = 50;
 /** Pages that are read for chosen calls before one asks for more: each looks through a part of the record. */
 const PAGES_SEARCHED = 10;
 
@@ -38,7 +38,7 @@ export function CallsPage() {
   const chosen = Object.keys(queryOf(filter));
   const isFiltered = chosen.length > 0;
   // A page of few chosen calls may have none of them, and be followed by others.
-  const seeks = hasNextPage && !error && calls.length < SHOWN_MIN && pages < searched;
+  const seeks = hasNextPage && !error && calls.length < ROWS_MIN && pages < searched;
   useEffect(() => {
     if (seeks && !isFetchingNextPage) void fetchNextPage();
   }, [seeks, isFetchingNextPage, fetchNextPage]);

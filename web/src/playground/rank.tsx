@@ -1,7 +1,7 @@
 import type { RecallResult } from "../api";
 
 /** Number of words that are named with a result. */
-const WORDS_SHOWN = 8;
+const WORDS_MAX = 8;
 
 export interface RankProps {
   readonly result: Pick<RecallResult, "score" | "words" | "explanation">;
@@ -66,8 +66,8 @@ export function scaleOf(results: readonly RecallResult[]): number {
 
 function named(words: readonly string[]): string {
   if (words.length === 0) return "";
-  const more = words.length - WORDS_SHOWN;
-  return `: ${words.slice(0, WORDS_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = words.length - WORDS_MAX;
+  return `: ${words.slice(0, WORDS_MAX).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 export interface RankLegendProps {

@@ -2,7 +2,7 @@ import { linkTo } from "../route";
 import type { Group } from "./calls";
 
 /** Links to all calls, beside the one that is shown. */
-export function Contents({ groups, shown }: { groups: readonly Group[]; shown: string }) {
+export function Contents({ groups, current }: { groups: readonly Group[]; current: string }) {
   return (
     <nav className="reference-contents" aria-label="Calls">
       <a href={linkTo("reference")}>All calls</a>
@@ -12,7 +12,7 @@ export function Contents({ groups, shown }: { groups: readonly Group[]; shown: s
           <ul>
             {calls.map(({ name }) => (
               <li key={name}>
-                <a href={linkTo("reference", name)} aria-current={name === shown ? "page" : undefined}>
+                <a href={linkTo("reference", name)} aria-current={name === current ? "page" : undefined}>
                   {name}
                 </a>
               </li>

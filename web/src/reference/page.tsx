@@ -45,7 +45,7 @@ function OneCall({ document, name }: { document: Document; name: string }) {
   return (
     <Page title={call?.name ?? "There is no such call"} intro={<Inline text={call?.summary ?? ""} />}>
       <div className="reference">
-        <Contents groups={groups} shown={name} />
+        <Contents groups={groups} current={name} />
         {call ? (
           <div className="reference-call" key={name}>
             <CallPage document={document} call={call} />

@@ -42,8 +42,8 @@ export function currentSession(): Session {
 /** Notes that the browser is signed in, maybe as somebody else. */
 export function noteSignedIn(): void {
   const { number, key, unsaved } = session.get();
-  const shown = unsaved ? { key, unsaved } : NO_KEY;
-  session.set({ ...shown, signedIn: true, number: number + 1, notice: undefined });
+  const newKey = unsaved ? { key, unsaved } : NO_KEY;
+  session.set({ ...newKey, signedIn: true, number: number + 1, notice: undefined });
 }
 
 /** Notes that the browser is not signed in. A key that is not saved yet is still shown. */

@@ -23,8 +23,8 @@ export function view(files: readonly MemoryFile[], path: string, range?: readonl
 /** Numbers lines, all or those from the first to the last of a range; -1 is the end. */
 export function numbered(lines: readonly string[], [from = 1, to = -1]: readonly number[] = []): string {
   const begin = Math.max(1, from) - 1;
-  const shown = lines.slice(begin, to === -1 ? lines.length : to);
-  return shown.map((line, n) => `${String(begin + n + 1).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
+  const selected = lines.slice(begin, to === -1 ? lines.length : to);
+  return selected.map((line, n) => `${String(begin + n + 1).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
 }
 
 /** Adds up what each file and directory holds, in bytes. */

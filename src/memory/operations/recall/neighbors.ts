@@ -72,8 +72,8 @@ export async function findNeighbors(
     const after = created.filter((each) => byCreation(each, entry) > 0);
     const value = await context.values.digestOf(entry);
     const found = {
-      before: (await readShown(context, before, { count: wanted.before, value })).reverse(),
-      after: await readShown(context, after, { count: wanted.after, value }),
+      before: (await readNeighbors(context, before, { count: wanted.before, value })).reverse(),
+      after: await readNeighbors(context, after, { count: wanted.after, value }),
     };
     const isEnough = found.before.length === wanted.before && found.after.length === wanted.after;
     if (isEnough || isAll || entries === ENTRIES_MANY) return found;
@@ -102,26 +102,26 @@ async function createdAround(
 }
 
 /** Reads the present versions of the first `count` memories that may be shown and have a value, in their order. */
-async function readShown(
+async function readNeighbors(
   { includeSuperseded, values, ...context }: NeighborContext,
   created: readonly Created[],
   { count, value }: { count: number; value: string },
 ): Promise<Shown[]> {
-  const shown: Shown[] = [];
+  const neighbors: Shown[] = [];
   // Checked each time: the search for other results' neighbors, which runs beside this, may have found out more.
   const mayMatch = ({ id }: { readonly id: string }) => values.mayHave(id, value);
-  for (let at = 0; at < created.length && shown.length < count; at += LOOKUP_MANY) {
+  for (let at = 0; at < created.length && neighbors.length < count; at += LOOKUP_MANY) {
     const some = created.slice(at, at + LOOKUP_MANY).filter(mayMatch);
     if (some.length === 0) continue;
     const ids = some.map(({ id }) => id);
     const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
-      if (shown.length < count && mayMatch(entry) && (await values.digestOf(entry)) === value)
-        shown.push(entry);
+      if (neighbors.length < count && mayMatch(entry) && (await values.digestOf(entry)) === value)
+        neighbors.push(entry);
     }
   }
-  return shown;
+  return neighbors;
 }
 
 /** Finds, by binary search, the first number up to `last` whose entry was written at a time or later. */

@@ -52,7 +52,7 @@ export function fitInto<M extends Json>(
   tokensMax: number,
   { show, centreOf = () => 0 }: { show(memory: M): Showable; centreOf?(memory: Showable): number },
 ): Fitted {
-  const shown: Json[] = [];
+  const fitted: Json[] = [];
   // What is not shown is named, and that takes room too.
   const ids = memories.map(({ id }) => tokensOf(JSON.stringify(id)) + 1);
   let free = tokensMax - AROUND - ids.reduce((sum, tokens) => sum + tokens, 0);
@@ -61,14 +61,14 @@ export function fitInto<M extends Json>(
     const tokens = tokensOf(JSON.stringify(memory)) + 1;
     free += ids[at] as number;
     if (tokens > free) {
-      if (free >= PART_MIN) shown.push(cut(memory, free, centreOf(memory)));
+      if (free >= PART_MIN) fitted.push(cut(memory, free, centreOf(memory)));
       break;
     }
     free -= tokens;
-    shown.push(memory);
+    fitted.push(memory);
   }
-  const left = memories.slice(shown.length).map(({ id }) => String(id));
-  return { memories: shown, left_out: left.length > 0 ? left : undefined };
+  const left = memories.slice(fitted.length).map(({ id }) => String(id));
+  return { memories: fitted, left_out: left.length > 0 ? left : undefined };
 }
 
 /** Cuts a memory to a number of tokens: its metadata and neighbors go, and all of its text but a part. */

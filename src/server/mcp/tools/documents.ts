@@ -1,4 +1,4 @@
-import { shown } from "./memories.js";
+import { memoryView } from "./memories.js";
 import { ORDER } from "./recall.js";
 import { type Json, type Tool, type ToolCall, text } from "./tool.js";
 
@@ -37,7 +37,7 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     async run(call) {
       const { given, namespace, ask } = call;
       const memory = (await ask("GetMemory", { ...given, namespace })).memory as Json;
-      const { id, text: whole, metadata, ...more } = shown(memory);
+      const { id, text: whole, metadata, ...more } = memoryView(memory);
       return { ...summaryOf(memory, call), text: whole, metadata: { ...metadata, ...more } };
     },
   },

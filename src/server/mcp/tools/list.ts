@@ -1,6 +1,6 @@
 import { PAGE_SIZE_MAX } from "../../../memory/requests/page.js";
 import { fitInto, pageSizeIn } from "./budget.js";
-import { memoriesSchema, noteOn, shown } from "./memories.js";
+import { memoriesSchema, memoryView, noteOn } from "./memories.js";
 import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
 
 /** Memories of a page, unless the model asks for another number. */
@@ -34,7 +34,7 @@ export const list: Tool = {
         ? await ask("ListMemories", { ...given, page_size, namespace })
         : await ask("GetMemories", { ...reading, ids, namespace });
     const { memories, next_page_token = "", missing = [], remaining = [] } = page as unknown as Page;
-    const fitted = fitInto(memories, tokensMax, { show: shown });
+    const fitted = fitInto(memories, tokensMax, { show: memoryView });
     const left = [...(fitted.left_out ?? []), ...remaining];
     const all = { memories: fitted.memories, left_out: left.length > 0 ? left : undefined };
     return {

@@ -7,7 +7,7 @@ import { type Json, text, texts } from "./tool.js";
 const SCORE_DECIMALS = 3;
 
 /** Shows a memory of an RPC's answer as a model needs it: without what is empty. What is undefined is not sent. */
-export function shown(memory: Json): Showable {
+export function memoryView(memory: Json): Showable {
   const { id, text, score, metadata, created_at, updated_at, namespace } = memory;
   const { event_time, expire_time, superseded_by } = memory;
   const { before, after } = memory as { [side in "before" | "after"]?: { memories: Json[] } };
@@ -22,8 +22,8 @@ export function shown(memory: Json): Showable {
     event_time,
     expire_time,
     superseded_by,
-    before: before?.memories.map(shown),
-    after: after?.memories.map(shown),
+    before: before?.memories.map(memoryView),
+    after: after?.memories.map(memoryView),
   };
 }
 

@@ -1,5 +1,5 @@
 import { fitInto, type Showable } from "./budget.js";
-import { memoriesSchema, noteOn, shown } from "./memories.js";
+import { memoriesSchema, memoryView, noteOn } from "./memories.js";
 import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
 
 export const recall: Tool = {
@@ -69,7 +69,7 @@ const WEAK_BELOW = 0.25;
 
 function marked(result: Json): Showable {
   const { fit } = (result.explanation ?? {}) as { fit?: number };
-  return { ...shown(result), weak: fit !== undefined && fit < WEAK_BELOW ? true : undefined };
+  return { ...memoryView(result), weak: fit !== undefined && fit < WEAK_BELOW ? true : undefined };
 }
 
 /** Note on weak results, that they may not answer; absent where none is weak. */

@@ -1,5 +1,5 @@
 import { fitInto } from "./budget.js";
-import { shown } from "./memories.js";
+import { memoryView } from "./memories.js";
 import { type Json, NAMESPACE, REDACTED, type Tool, text, texts } from "./tool.js";
 
 /** Score from which a memory counts as one that says much the same, and as one that says the same. */
@@ -46,7 +46,7 @@ export const store: Tool = {
     if (stored.unread_share !== undefined) return { ...answer, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
     if (on_similar === "SUPERSEDE" || memories.length === 0) return answer;
-    const { memories: similar } = fitInto(memories, tokensMax, { show: shown });
+    const { memories: similar } = fitInto(memories, tokensMax, { show: memoryView });
     return { ...answer, similar, note: NOTE };
   },
 };

@@ -59,12 +59,12 @@ export async function search(store: Store, operation: SearchOperation): Promise<
     throw beyond("namespacePrefix", `the query is for ${spaces.length} namespaces`, RANKED_NAMESPACES_MAX);
   }
   const ranked = await rank(store, { spaces, filters, query, end });
-  const shown = ranked.slice(offset, end);
-  if (shown.length === limit) return shown;
+  const page = ranked.slice(offset, end);
+  if (page.length === limit) return page;
   // What no query finds comes last, without a score.
   const unindexed = [...filters, { [UNINDEXED]: true }];
-  const rest = { offset: Math.max(0, offset - ranked.length), limit: limit - shown.length };
-  return [...shown, ...(await listItems(store, { spaces, filters: unindexed, ...rest }))];
+  const rest = { offset: Math.max(0, offset - ranked.length), limit: limit - page.length };
+  return [...page, ...(await listItems(store, { spaces, filters: unindexed, ...rest }))];
 }
 
 interface Wanted {
