@@ -266,6 +266,40 @@ describe("a store with a key that is tried again costs one call, though the firs
   });
 });
 
+it("a confirmation that arrives a second time does not take a key that was freed since", async () => {
+  const { claims } = service.storage;
+  const sent: Parameters<typeof claims.update>[] = [];
+  const noting = withChanges(claims, {
+    update: (...change) => {
+      sent.push(change);
+      return claims.update(...change);
+    },
+  });
+  const failing: IdempotentWork = {
+    ...never,
+    write: async ({ confirm }) => {
+      await confirm();
+      throw unavailable("lost");
+    },
+  };
+  const process = new Idempotency({ ...service.storage, claims: noting, clock, exclusive: false });
+  await expect(process.run(asked("x"), failing)).rejects.toThrow("lost");
+  const confirmation = sent[0] as Parameters<typeof claims.update>;
+  expect(confirmation[1]).toMatchObject({ refunded: false });
+  expect(await claims.update(...confirmation)).toBe(false);
+  // The charge was given back, and the next attempt is told so at once.
+  let refunded: boolean | undefined;
+  const next = writing("x");
+  await aProcess({ exclusive: false }).run(asked("x"), {
+    ...next,
+    write: (attempt) => {
+      refunded = attempt.isRefunded;
+      return next.write(attempt);
+    },
+  });
+  expect(refunded).toBe(true);
+});
+
 describe("an update with a key, whose first attempt sleeps before it appends, costs one call", () => {
   it.each([0, 3_600_000])("though a clock that was %i ms ahead wrote the version before", async (aheadMs) => {
     let charged = 0;

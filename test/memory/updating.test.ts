@@ -213,6 +213,21 @@ describe("a memory that has expired", () => {
     expect(await service.storage.erasures.list({ limit: 9 })).toEqual([]);
   });
 
+  it("is taken out of the index's files together with the others of its namespace: these are read each time", async () => {
+    const expired = [1, 2, 3].map((n) => memory(n, { expiresAtMs: Date.now() - n }));
+    const logId = await service.write("a", [...expired, memory(4)]);
+    const { ports } = service.domain();
+    const wiped: (readonly number[])[] = [];
+    const wipe: typeof ports.indexes.wipe = async (of, sequences) => {
+      if (of === logId) wiped.push(sequences.toSorted());
+      await ports.indexes.wipe(of, sequences);
+    };
+    expect(await eraseExpired({ ...ports, indexes: withChanges(ports.indexes, { wipe }) })).toBe(3);
+    expect(wiped).toEqual([[1, 2, 3]]);
+    const kinds = (await read(logId)).map(({ entry }) => entry.op);
+    expect(kinds).toEqual(["erased", "erased", "erased", "store", "delete", "delete", "delete"]);
+  });
+
   it("is erased though the erasing of others fails, in however many namespaces", async () => {
     const expired = (n: number) => memory(n, { expiresAtMs: Date.now() - 100 + n });
     const failing = new Set<string>();

@@ -5,11 +5,10 @@ import { LogEndedError } from "../log/replica.js";
 import { allEntries } from "../log/walk.js";
 import type { ModelVersions } from "../models/model-versions.js";
 import type { Erasure, LogErasure } from "../ports/erasures.js";
-import { type Deleted, isEnd } from "../ports/log.js";
+import { type Deleted, isEnd, type Sequences } from "../ports/log.js";
 import { baseOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
-import type { VersionAt } from "../ports/secondary-indexes.js";
 import { newOperationId } from "../requests/id.js";
 
 /** Memories erased at a time. */
@@ -36,19 +35,23 @@ export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<voi
   await ports.erasures.remove({ id: erasure.id });
 }
 
-/** Erases a version of a memory. Its tombstone is the record of that, by which any process may finish it. */
-export async function eraseVersion(
+/** Erases versions of memories. Their tombstones are the record of that, by which any process may finish it. */
+export async function eraseVersions(
   ports: ErasurePorts,
   scope: Scope,
-  { logId, sequence }: VersionAt,
+  { logId, sequences }: Sequences,
 ): Promise<void> {
-  const { namespaces } = ports;
-  const tombstone = { op: "delete", opId: newOperationId(), target: sequence } as const;
-  const buried = await bury(ports, { scope, logId, tombstone });
-  await namespaces.ifOpen(scope, async ({ replica }) => {
-    if (baseOf(replica.logId) === baseOf(logId)) replica.forget(sequence);
-  });
-  await eraseEntries(ports, { logIds: [logId, buried], sequences: [sequence] });
+  const { namespaces, stopping } = ports;
+  const logIds = new Set([logId]);
+  for (const target of sequences) {
+    stopping?.throwIfAborted();
+    const tombstone = { op: "delete", opId: newOperationId(), target } as const;
+    logIds.add(await bury(ports, { scope, logId, tombstone }));
+    await namespaces.ifOpen(scope, async ({ replica }) => {
+      if (baseOf(replica.logId) === baseOf(logId)) replica.forget(target);
+    });
+  }
+  await eraseEntries(ports, { logIds: [...logIds], sequences });
 }
 
 /**

@@ -3,11 +3,11 @@ import { MemoryError, unavailable } from "../../errors.js";
 import { completeEnd } from "../log/living-log.js";
 import { LogEndedError, type Replica } from "../log/replica.js";
 import { allEntries, allErasures } from "../log/walk.js";
-import { entryAt, forgottenBy, isEnd } from "../ports/log.js";
+import { entryAt, forgottenBy, isEnd, type Sequences } from "../ports/log.js";
 import { lostName, type Scope } from "../ports/names.js";
 import type { Expiring, VersionAt } from "../ports/secondary-indexes.js";
 import { drop } from "./drop.js";
-import { ERASE_MANY, type ErasurePorts, eraseEntries, eraseVersion, finish } from "./erase.js";
+import { ERASE_MANY, type ErasurePorts, eraseEntries, eraseVersions, finish } from "./erase.js";
 
 const NAMES_MAX = 100;
 
@@ -20,9 +20,9 @@ export interface LeftoverPorts extends ErasurePorts {
 
 /** Maximum number of memories erased in one sweep, and of those listed at a time. */
 const ERASED_MAX = 10_000;
-const LIST_MANY = 500;
+const LIST_MANY = 1_000;
 /** Maximum number of lists read in one sweep: they may be of logs that have no name. */
-const LISTS_MAX = 100;
+const LISTS_MAX = 50;
 
 /** Time between two sweeps for interrupted erasures. */
 const SWEEP_MS = 60_000;
@@ -176,21 +176,26 @@ export async function eraseForgotten(
 
 async function eraseLeft(ports: ErasurePorts, left: readonly VersionAt[]): Promise<number> {
   const logs = new WorkInLogs(ports.stopping);
-  const byLog = new Map<string, number[]>();
-  for (const { logId, sequence } of left) {
-    const sequences = byLog.get(logId) ?? [];
-    sequences.push(sequence);
-    byLog.set(logId, sequences);
-  }
-  // Many at a time: to overwrite memories in files that are not open, these are read.
-  for (const [logId, all] of byLog) {
-    for (let at = 0; at < all.length; at += ERASE_MANY) {
-      const sequences = all.slice(at, at + ERASE_MANY);
-      await logs.run(logId, () => eraseEntries(ports, { logIds: [logId], sequences }));
-    }
+  for (const { logId, sequences } of byLog(left)) {
+    await logs.run(logId, () => eraseEntries(ports, { logIds: [logId], sequences }));
   }
   logs.end();
   return left.length;
+}
+
+/** Divides versions by their logs. Many at a time: to overwrite memories in files that are not open, these are read. */
+function* byLog(versions: readonly VersionAt[]): Iterable<Sequences> {
+  const logs = new Map<string, number[]>();
+  for (const { logId, sequence } of versions) {
+    const sequences = logs.get(logId) ?? [];
+    sequences.push(sequence);
+    logs.set(logId, sequences);
+  }
+  for (const [logId, all] of logs) {
+    for (let at = 0; at < all.length; at += ERASE_MANY) {
+      yield { logId, sequences: all.slice(at, at + ERASE_MANY) };
+    }
+  }
 }
 
 /** Erases memories that have expired, each with a tombstone of its own; returns their number. */
@@ -198,23 +203,25 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
   const { names, secondaryIndexes, clock } = ports;
   const untilMs = clock.wallMs();
   const logs = new WorkInLogs(ports.stopping);
-  // A memory that has a tombstone is left to `erasingForgotten`. Otherwise each sweep in which its erasure fails would
-  // append another tombstone.
-  const left = await secondaryIndexes.unerased({ limit: ERASED_MAX });
-  const buried = new Set(left.map(({ logId, sequence }) => `${logId} ${sequence}`));
   let erased = 0;
   let after: Expiring | undefined;
   for (let lists = 0; lists < LISTS_MAX && erased < ERASED_MAX; lists++) {
     const some = await secondaryIndexes.expired({ untilMs, after, limit: LIST_MANY });
-    const scopes = new Map<string, Scope | undefined>();
-    for (const logId of new Set(some.map((each) => each.logId))) {
-      await logs.run(logId, async () => scopes.set(logId, await names.scopeOf(logId)));
-    }
-    for (const each of some) {
-      const scope = scopes.get(each.logId);
-      // A log without a name is a copy, which is erased with its original, or has ended.
-      if (scope === undefined || buried.has(`${each.logId} ${each.sequence}`)) continue;
-      if (await logs.run(each.logId, () => eraseVersion(ports, scope, each))) erased++;
+    for (const part of byLog(some)) {
+      await logs.run(part.logId, async () => {
+        const scope = await names.scopeOf(part.logId);
+        // A log without a name is a copy, which is erased with its original, or has ended.
+        if (scope === undefined) return;
+        // What is deleted or replaced is left to `erasingForgotten`. Otherwise each sweep in which its erasure fails would
+        // append another tombstone.
+        const replacements = await secondaryIndexes.findReplacements(part);
+        const gone = new Set(
+          replacements.filter(({ how }) => how !== "superseded").map(({ target }) => target),
+        );
+        const sequences = part.sequences.filter((sequence) => !gone.has(sequence));
+        if (sequences.length > 0) await eraseVersions(ports, scope, { logId: part.logId, sequences });
+        erased += sequences.length;
+      });
     }
     after = some.at(-1);
     if (some.length < LIST_MANY) break;

@@ -1,5 +1,5 @@
 import { unavailable } from "../../errors.js";
-import { eraseVersion } from "../erasure/erase.js";
+import { eraseVersions } from "../erasure/erase.js";
 import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import { isEnd, type Projected } from "../ports/log.js";
@@ -57,7 +57,7 @@ export async function forget(ports: Ports, { first, filter, ...target }: Forgett
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
       was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }
-    await eraseVersion(ports, target.scope, found);
+    await eraseVersions(ports, target.scope, { logId: found.logId, sequences: [found.sequence] });
     found = await locate(ports, target);
   }
   if (found) throw unavailable(`${filter ? "a" : "the"} memory is updated again and again`);
