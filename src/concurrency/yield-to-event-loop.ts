@@ -18,12 +18,12 @@ export class IterationTime {
 }
 
 /**
- * Turns of callers that wait for an iteration of the event loop: of their owners in turn. Of one owner, those who ask for
+ * Queue of callers that wait for an iteration of the event loop, one owner after the other. Of one owner, those who ask for
  * little go on in turn with those who ask for much: a call from behind a router does not wait for all connections that
  * a neighbour floods, and no large request waits for all small ones. Those who ask for about as much go on in their
  * order.
  */
-export class Turns {
+export class FairQueue {
   /**
    * Who waits, by owner and by the size of what is asked for, of which each level has twice the one before; what is
    * next stands first. Each has an immediate that lets the next one go on, and which finds nobody if it was withdrawn.
@@ -45,7 +45,7 @@ export class Turns {
     return new Promise((resolve) => void this.ask(owner, size, resolve));
   }
 
-  /** Waits likewise, and calls a function then. The one that it returns withdraws from the turns. */
+  /** Waits likewise, and calls a function then. The one that it returns withdraws from the queue. */
   ask(owner: string, size: number, goOn: () => void): () => void {
     const level = 32 - Math.clz32(size);
     const levels = this.#waiting.get(owner) ?? new Map<number, Set<() => void>>();
@@ -60,12 +60,12 @@ export class Turns {
       setImmediate(this.#goOn);
       return;
     }
-    takeInTurn(this.#waiting, (levels) => takeInTurn(levels, takeFirst))?.();
+    takeRoundRobin(this.#waiting, (levels) => takeRoundRobin(levels, takeFirst))?.();
   };
 }
 
 /** Takes something from the first queue that has something. That one stands last then; empty ones are removed. */
-function takeInTurn<Key, Queue extends { size: number }, Taken>(
+function takeRoundRobin<Key, Queue extends { size: number }, Taken>(
   queues: Map<Key, Queue>,
   take: (queue: Queue) => Taken | undefined,
 ): Taken | undefined {
@@ -86,10 +86,10 @@ function takeFirst<T>(queue: Set<T>): T | undefined {
   return undefined;
 }
 
-/** Turns of the work that calls do. What is brief does not wait behind the slices of what is long. */
-const turns = { brief: new Turns(2), long: new Turns(2) };
+/** Queues of the work that calls do. What is brief does not wait behind the slices of what is long. */
+const callQueues = { brief: new FairQueue(2), long: new FairQueue(2) };
 
 /** Lets all other work that is ready run first; of what takes turns, brief work waits for other brief work alone. */
 export function yieldToEventLoop(work: "brief" | "long" = "long"): Promise<void> {
-  return turns[work].wait();
+  return callQueues[work].wait();
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Turns, yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
+import { FairQueue, yieldToEventLoop } from "../../src/concurrency/yield-to-event-loop.js";
 
 /** Holds the thread for some time. */
 function work(ms: number): void {
@@ -88,22 +88,22 @@ test("brief work does not wait behind all slices of long work", async () => {
 });
 
 /** Lets callers of one owner wait, and returns the names of those that have gone on, in their order. */
-function waiting(turns: Turns, callers: readonly { name: string; size: number }[]): string[] {
+function waiting(queue: FairQueue, callers: readonly { name: string; size: number }[]): string[] {
   const order: string[] = [];
-  for (const { name, size } of callers) turns.ask("router", size, () => order.push(name));
+  for (const { name, size } of callers) queue.ask("router", size, () => order.push(name));
   return order;
 }
 
 test("who asks for little does not wait for all of its owner that ask for much", async () => {
   const much = Array.from({ length: 100 }, (_, i) => ({ name: "much", size: 1_000 + i * 600 }));
-  const order = waiting(new Turns(2), [...much, { name: "little", size: 0 }]);
+  const order = waiting(new FairQueue(2), [...much, { name: "little", size: 0 }]);
   while (order.length < 101) await nextIteration();
   expect(order.indexOf("little")).toBeLessThan(10);
 });
 
 test("who asks for much does not wait for all of its owner that ask for little", async () => {
   const little = Array.from({ length: 100 }, () => ({ name: "little", size: 0 }));
-  const order = waiting(new Turns(2), [...little, { name: "much", size: 1_000 }]);
+  const order = waiting(new FairQueue(2), [...little, { name: "much", size: 1_000 }]);
   while (order.length < 101) await nextIteration();
   expect(order.indexOf("much")).toBeLessThan(10);
 });

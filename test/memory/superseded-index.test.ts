@@ -18,8 +18,8 @@ function indexOf(some: readonly Stored[], given: Partial<SupersededIndexOptions>
   log.add(...some, aMemory({ supersedes: some.map((_, i) => i + 1) }));
   const { indexes } = unsavedIndexes();
   const applied = () => some.length + 1;
-  const checkRoom = () => {};
-  const options = { ...log.ports, logId: "i", indexes, clock: systemClock, applied, checkRoom };
+  const checkCapacity = () => {};
+  const options = { ...log.ports, logId: "i", indexes, clock: systemClock, applied, checkCapacity };
   const index = new SupersededIndex({ ...options, ...given });
   const size = async () => (await index.layers()).reduce((sum, layer) => sum + layer.index.size, 0);
   return { index, size };
@@ -46,7 +46,7 @@ it("the index of superseded memories has them for those who waited for it, thoug
 it("superseded memories that would fit are not refused because others before them did not", async () => {
   const long = aMemory({ text: Array.from({ length: 100 }, (_, i) => `word${i}`).join(" ") });
   const { index, size } = indexOf([long, aMemory()], {
-    checkRoom: (bytes) => {
+    checkCapacity: (bytes) => {
       if (bytes > bytesMax) throw new Error("no room");
     },
   });

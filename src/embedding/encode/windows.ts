@@ -33,8 +33,8 @@ const SPAN_SHARE = 1 / 2;
 /** Length below which sentences are joined: a text may have tens of thousands, and each span is counted. */
 const SPAN_UNITS_MIN = 16;
 
-/** Length of the pieces in which sentences are found: each sentence takes time in proportion to the segmented text. */
-const PIECE_UNITS = 1024;
+/** Length of the slices in which sentences are found: each sentence takes time in proportion to the segmented text. */
+const SLICE_UNITS = 1024;
 
 /** Boundaries for cuts, the best ones first; a part without them is cut between code points. */
 const SENTENCES = new Intl.Segmenter("und", { granularity: "sentence" });
@@ -150,19 +150,19 @@ function* sentencesOf(text: string): Generator<Part> {
 
 /** Yields the same segments as `SENTENCES.segment(text)`, in time in proportion to the text. */
 function* segmentsOf(text: string): Generator<string> {
-  let pieceUnits = PIECE_UNITS;
+  let sliceUnits = SLICE_UNITS;
   for (let start = 0; start < text.length; ) {
     const found: string[] = [];
-    for (const { segment } of SENTENCES.segment(text.slice(start, start + pieceUnits))) {
+    for (const { segment } of SENTENCES.segment(text.slice(start, start + sliceUnits))) {
       found.push(segment);
-      // A longer piece is there for its first segment only.
-      if (pieceUnits > PIECE_UNITS && found.length === 3) break;
+      // A longer slice is there for its first segment only.
+      if (sliceUnits > SLICE_UNITS && found.length === 3) break;
     }
-    // The text after a piece may continue its last segment, and may also join that one with the segment before it: in
+    // The text after a slice may continue its last segment, and may also join that one with the segment before it: in
     // "No. 5 of" the lower-case letter does.
-    if (start + pieceUnits < text.length) found.splice(-2);
+    if (start + sliceUnits < text.length) found.splice(-2);
     yield* found;
-    pieceUnits = found.length === 0 ? 2 * pieceUnits : PIECE_UNITS;
+    sliceUnits = found.length === 0 ? 2 * sliceUnits : SLICE_UNITS;
     for (const segment of found) start += segment.length;
   }
 }

@@ -265,10 +265,10 @@ export function removingLeftovers(ports: LeftoverPorts): () => Promise<number> {
   };
 }
 
-/** Entries read at a time; and for one log, before others have their turn. */
+/** Entries read at a time, and at most of one log before others are read. */
 const READ_MANY = 512;
-const TURN_ENTRIES = 20_480;
-/** Pause between two rounds in which all logs that are behind have a turn: calls need the database, too. */
+const LOG_ENTRIES_MAX = 20_480;
+/** Pause between two rounds, in each of which all logs that are behind are read: calls need the database, too. */
 const ROUND_PAUSE_MS = 1_000;
 
 type StoredFilesPorts = Pick<ErasurePorts, "log" | "indexes" | "namespaces" | "clock" | "stopping">;
@@ -300,7 +300,7 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
       return true;
     }
     let upto = first;
-    const range = { from: first + 1, upto: first + TURN_ENTRIES, limit: READ_MANY, what: "head" } as const;
+    const range = { from: first + 1, upto: first + LOG_ENTRIES_MAX, limit: READ_MANY, what: "head" } as const;
     for await (const entries of allEntries(log, { logId, ...range })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
       if (targets.length > 0) await indexes.wipe(logId, targets);

@@ -144,7 +144,7 @@ export class Replica implements Searchable {
       ...options,
       logId,
       applied: () => this.applied,
-      checkRoom: (bytes) => this.#checkRoom(bytes),
+      checkCapacity: (bytes) => this.#checkCapacity(bytes),
     });
   }
 
@@ -181,11 +181,11 @@ export class Replica implements Searchable {
     const { indexMemoryBytesMax } = this.options;
     // Others may have deleted some of it.
     if (this.neededBytes > indexMemoryBytesMax) await this.current();
-    this.#checkRoom(0);
+    this.#checkCapacity(0);
     if (this.neededBytes + this.#superseded.bytes > indexMemoryBytesMax) this.#superseded.release();
   }
 
-  #checkRoom(more: number): void {
+  #checkCapacity(more: number): void {
     if (this.neededBytes + more > this.options.indexMemoryBytesMax) throw tooLarge();
   }
 

@@ -30,7 +30,7 @@ export interface SupersededIndexOptions
   /** Returns the number of the last entry that the log's own index has applied. */
   applied(): number;
   /** Throws if so many bytes do not fit beside the log's own index. */
-  checkRoom(bytes: number): void;
+  checkCapacity(bytes: number): void;
 }
 
 /**
@@ -81,8 +81,8 @@ export class SupersededIndex {
 
   /** Returns the indexes of all memories that were superseded before the call; throws if they have no room. */
   async layers(): Promise<readonly SupersededLayer[]> {
-    this.#checkRoom(sizeOf(this.#layers));
-    if ((this.#pending?.size ?? 0) >= this.#refused.memories) this.#checkRoom(this.#refused);
+    this.#checkCapacity(sizeOf(this.#layers));
+    if ((this.#pending?.size ?? 0) >= this.#refused.memories) this.#checkCapacity(this.#refused);
     // Those that were built, even if they have been released since.
     return this.#isListed && this.#pending?.size === 0 ? this.#layers : this.#buildOnce();
   }
@@ -98,9 +98,9 @@ export class SupersededIndex {
     this.changes++;
   }
 
-  #checkRoom(size: Size): void {
+  #checkCapacity(size: Size): void {
     try {
-      this.options.checkRoom(size.bytes);
+      this.options.checkCapacity(size.bytes);
     } catch (error) {
       this.#refused = size;
       this.release();
@@ -160,7 +160,7 @@ export class SupersededIndex {
       const mark = { sequence: last.sequence, opId: last.entry.opId };
       const indexRows = rows.map((each) => rowFor(index, each));
       await index.add(indexRows, mark);
-      this.#checkRoom({ memories: others.memories + index.size, bytes: others.bytes + index.bytes });
+      this.#checkCapacity({ memories: others.memories + index.size, bytes: others.bytes + index.bytes });
       await clock.yield();
     }
     return { sequences, index };

@@ -9,12 +9,12 @@ import {
 import type { Socket } from "node:net";
 import { Buckets, type Rate } from "../../concurrency/bucket.js";
 import { callEvery } from "../../concurrency/every.js";
-import { Turns } from "../../concurrency/yield-to-event-loop.js";
+import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { networkOf, type TrustedProxies } from "./client-address.js";
 import type { ConnectionCounts, OnePortLimits } from "./one-port-limits.js";
 import { onTaken } from "./open-requests.js";
-import { OVERHEAD_LOOK_MS, OVERHEAD_RATE, Overhead } from "./overhead.js";
-import { runInTurn, time } from "./read-in-pieces.js";
+import { OVERHEAD_CHECK_MS, OVERHEAD_RATE, Overhead } from "./overhead.js";
+import { runFairly, time } from "./read-in-slices.js";
 import { endSession, isEnding } from "./refusals.js";
 
 /**
@@ -70,11 +70,11 @@ export class Http2Sessions {
   /** Those whose bytes Node reads as they come. The others wait for their turn. */
   readonly #read = new Set<Http2Session>();
   /** One is read in each iteration of the event loop: the first takes its time, and all others would be paused again. */
-  readonly #turns = new Turns(0);
+  readonly #readQueue = new FairQueue(0);
   readonly #resets = new Buckets(RESETS_RATE);
   readonly #overhead = new Overhead();
   /** Ends what `close` leaves running for the last streams. */
-  readonly stop = callEvery(OVERHEAD_LOOK_MS, () => {
+  readonly stop = callEvery(OVERHEAD_CHECK_MS, () => {
     for (const [session, open] of this.#sessions) this.#countOverhead(session, open);
   });
 
@@ -85,11 +85,11 @@ export class Http2Sessions {
   ) {}
 
   /**
-   * Opens a session at once or in its owner's turn, which is one of those in which sessions are read: Node reads at once
+   * Opens a session at once or in the queue in which sessions wait to be read: Node reads at once
    * what has come with its first bytes, which takes a hundred times as long as the call of another that would wait behind it.
    */
-  openInTurn(owner: string, open: () => void): void {
-    runInTurn(owner, 0, open, this.#turns);
+  openFairly(owner: string, open: () => void): void {
+    runFairly(owner, 0, open, this.#readQueue);
   }
 
   /** True if the owner of a connection may begin a session on it. */
@@ -189,7 +189,7 @@ export class Http2Sessions {
   serve(request: IncomingMessage, goOn: () => void): void {
     const { session } = (request as IncomingMessage & Partial<Http2ServerRequest>).stream ?? {};
     const running = session && this.#sessions.get(session)?.streams.size;
-    onTaken(request, runInTurn(networkOf(request.clientAddress ?? ""), running ?? 0, goOn));
+    onTaken(request, runFairly(networkOf(request.clientAddress ?? ""), running ?? 0, goOn));
   }
 
   /** Sends GOAWAY: each session ends with its last stream. */
@@ -206,7 +206,7 @@ export class Http2Sessions {
       handleOf(session)?.readStop();
       if (session.destroyed) continue;
       const { owner, readBytes } = this.#sessions.get(session) as OpenSession;
-      this.#turns.ask(owner, session.socket.bytesRead - readBytes, () => {
+      this.#readQueue.ask(owner, session.socket.bytesRead - readBytes, () => {
         if (session.destroyed || isEnding(session)) return;
         // Meanwhile, other sessions of its address may have sent too much.
         if (!this.accepts(owner)) return endSession(session);

@@ -16,12 +16,12 @@ import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
 import { callEvery } from "../../concurrency/every.js";
-import { Turns } from "../../concurrency/yield-to-event-loop.js";
+import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
-import { readInPieces, runInTurn } from "./read-in-pieces.js";
+import { readInSlices, runFairly } from "./read-in-slices.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
 
@@ -32,8 +32,8 @@ const TIMEOUT_CHECK_MS = 1000;
 
 /** Beginning of HTTP/2 with prior knowledge, with which no HTTP/1 request begins (RFC 9113, 11.6). */
 const PREFACE = "PRI ";
-/** Turns of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
-const handshakes = new Turns(2);
+/** Queue of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
+const handshakes = new FairQueue(2);
 
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
@@ -223,8 +223,8 @@ export class OnePortServer extends Server {
       socket.on("error", () => socket.destroy());
       const owner = this.#proxies.ownerOf(socket);
       // Thousands may send their first bytes at once, and each takes a twentieth of a millisecond.
-      if (protocolOf(head) === "http1") runInTurn(owner, 0, () => this.#openHttp1(socket));
-      else this.#sessions.openInTurn(owner, () => this.#openSession(socket));
+      if (protocolOf(head) === "http1") runFairly(owner, 0, () => this.#openHttp1(socket));
+      else this.#sessions.openFairly(owner, () => this.#openSession(socket));
     });
   }
 
@@ -267,7 +267,7 @@ export class OnePortServer extends Server {
     if (socket.destroyed) return;
     this.#watchRefusals(socket, socket);
     this.#http1.call(this, socket);
-    readInPieces(socket, { owner: this.#proxies.ownerOf(socket), parse: takeListener(socket, "data") });
+    readInSlices(socket, { owner: this.#proxies.ownerOf(socket), parse: takeListener(socket, "data") });
     socket.resume();
   }
 

@@ -8,7 +8,7 @@ import { Buckets, type Rate } from "../../concurrency/bucket.js";
  */
 export const OVERHEAD_RATE: Rate = Object.freeze({ perSecond: 262_144, burst: 1_048_576 });
 /** Time between two looks at what connections have sent. */
-export const OVERHEAD_LOOK_MS = 250;
+export const OVERHEAD_CHECK_MS = 250;
 /** Debt of an address that has sent too much: for ten seconds, no other connection of its kind begins. */
 const DEBT_BYTES = 10 * OVERHEAD_RATE.perSecond;
 

@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { callEvery, every } from "../../concurrency/every.js";
 import { failedPrecondition } from "../../errors.js";
 import type { ConnectionCounts } from "./one-port-limits.js";
-import { OVERHEAD_LOOK_MS, Overhead } from "./overhead.js";
+import { OVERHEAD_CHECK_MS, Overhead } from "./overhead.js";
 
 /** Time between two looks at the files, after which a renewed certificate is served. */
 export const RENEWAL_CHECK_MS = 5_000;
@@ -132,7 +132,7 @@ interface OpenTls {
 export class TlsRecords {
   readonly #open = new Map<Socket, OpenTls>();
   readonly #overhead = new Overhead();
-  readonly close = callEvery(OVERHEAD_LOOK_MS, () => this.#checkOverhead());
+  readonly close = callEvery(OVERHEAD_CHECK_MS, () => this.#checkOverhead());
 
   constructor(private readonly cutOff: ConnectionCounts["cutOff"]) {}
 

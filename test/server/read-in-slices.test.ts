@@ -5,7 +5,7 @@ import { Duplex } from "node:stream";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
-import { readInPieces } from "../../src/server/listen/read-in-pieces.js";
+import { readInSlices } from "../../src/server/listen/read-in-slices.js";
 
 const LONG = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
 
@@ -17,17 +17,17 @@ function socketOf(): Socket {
 }
 
 /** Reads a connection of a stranger. */
-function flood(socket: Socket, parse: (piece: Buffer) => void): void {
-  readInPieces(socket, { owner: "stranger", parse });
+function flood(socket: Socket, parse: (slice: Buffer) => void): void {
+  readInSlices(socket, { owner: "stranger", parse });
 }
 
-/** Floods so many connections of a stranger, and counts the pieces that are parsed, which take a millisecond each. */
-function floodMany(connections: number): { readonly pieces: number } {
-  const parsed = { pieces: 0 };
+/** Floods so many connections of a stranger, and counts the slices that are parsed, which take a millisecond each. */
+function floodMany(connections: number): { readonly slices: number } {
+  const parsed = { slices: 0 };
   for (let i = 0; i < connections; i++) {
     const socket = socketOf();
     flood(socket, () => {
-      parsed.pieces += 1;
+      parsed.slices += 1;
       work(1);
     });
     socket.push(LONG);
@@ -42,26 +42,26 @@ function work(ms: number): void {
 
 test("all that is sent reaches the parser in its order, whoever pauses and resumes", async () => {
   const socket = socketOf();
-  const pieces: Buffer[] = [];
-  flood(socket, (piece) => {
-    pieces.push(piece);
+  const slices: Buffer[] = [];
+  flood(socket, (slice) => {
+    slices.push(slice);
     work(0.1);
     // As Node does while a client does not take its answers, and when a reader of a body asks for more.
-    if (pieces.length % 7 === 0) {
+    if (slices.length % 7 === 0) {
       socket.pause();
       setImmediate(() => socket.resume());
-    } else if (pieces.length % 3 === 0) setImmediate(() => socket.resume());
+    } else if (slices.length % 3 === 0) setImmediate(() => socket.resume());
   });
   for (let from = 0; from < LONG.length; from += 30_000) socket.push(LONG.subarray(from, from + 30_000));
-  while (pieces.reduce((sum, { length }) => sum + length, 0) < LONG.length) await nextIteration();
-  expect(Buffer.concat(pieces).equals(LONG)).toBe(true);
+  while (slices.reduce((sum, { length }) => sum + length, 0) < LONG.length) await nextIteration();
+  expect(Buffer.concat(slices).equals(LONG)).toBe(true);
 });
 
 test("other work runs while a connection sends what takes long", async () => {
   const socket = socketOf();
   let bytes = 0;
-  flood(socket, (piece) => {
-    bytes += piece.length;
+  flood(socket, (slice) => {
+    bytes += slice.length;
     work(0.5);
   });
   socket.push(LONG.subarray(0, 32_768));
@@ -72,26 +72,26 @@ test("other work runs while a connection sends what takes long", async () => {
 
 test("nothing reaches the parser once our side has ended", async () => {
   const socket = socketOf();
-  let pieces = 0;
+  let slices = 0;
   flood(socket, () => {
-    pieces += 1;
+    slices += 1;
     socket.end();
   });
   socket.push(LONG);
   for (let i = 0; i < 100; i++) await nextIteration();
-  expect(pieces).toBe(1);
+  expect(slices).toBe(1);
 });
 
 test("a connection waits for one of those that a stranger floods, and not for all", async () => {
   const floods = floodMany(200);
   const socket = socketOf();
   const done = new Promise<void>((resolve) => {
-    readInPieces(socket, { owner: "another", parse: () => resolve() });
+    readInSlices(socket, { owner: "another", parse: () => resolve() });
   });
   // It comes behind the others of this iteration of the event loop, which have used the time up.
   socket.push(Buffer.from("GET / HTTP/1.1"));
   await done;
-  expect(floods.pieces).toBeLessThan(20);
+  expect(floods.slices).toBeLessThan(20);
 });
 
 test("a request waits for few of those that its own address floods", async () => {
@@ -100,7 +100,7 @@ test("a request waits for few of those that its own address floods", async () =>
   const done = new Promise<void>((resolve) => flood(socket, () => resolve()));
   socket.push(Buffer.from("GET / HTTP/1.1"));
   await done;
-  expect(floods.pieces).toBeLessThan(20);
+  expect(floods.slices).toBeLessThan(20);
 });
 
 test("a connection that has closed waits for no turn, which would hold all that it had asked for", async () => {
