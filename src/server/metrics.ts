@@ -7,7 +7,7 @@ import { shapeFastifyErrors } from "./listen/unserved.js";
 /** Maximum number of connections: few clients scrape and probe. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Time between two readings of the metrics: who asks in between waits for the next, so scrapes cannot hold up calls. */
+/** Time from the end of a reading of the metrics to the next one: who asks in between waits for the next, so scrapes cannot hold up calls. */
 const READING_EVERY_MS = 200;
 
 export interface MetricsOptions {
@@ -46,12 +46,14 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   return app;
 }
 
-/** Reads the metrics for all who ask before a reading begins. None begins soon after another. */
+/** Reads the metrics for all who ask before a reading begins. None begins soon after another has ended. */
 function sharedReading(exposition: MetricsOptions["exposition"]) {
   const read = async () => {
     next = undefined;
-    rest = sleep(READING_EVERY_MS, undefined, { ref: false });
-    const text = Buffer.from(await exposition.read());
+    const reading = exposition.read();
+    const pause = () => sleep(READING_EVERY_MS, undefined, { ref: false });
+    rest = reading.then(pause, pause);
+    const text = Buffer.from(await reading);
     let gzip: Promise<Buffer> | undefined;
     return { text, compressed: () => (gzip ??= gzipped(text)) };
   };
