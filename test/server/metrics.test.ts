@@ -19,7 +19,7 @@ it("no reading of the metrics begins while another one runs, also after one that
   };
   const app = createMetricsApp({ exposition: { type: "text/plain", read }, readiness, logger });
   onTestFinished(() => app.close());
-  const scrapes: ReturnType<typeof app.inject>[] = [];
+  const scrapes: Promise<{ readonly statusCode: number }>[] = [];
   for (let n = 0; n < 25; n++) {
     scrapes.push(app.inject({ url: "/metrics" }));
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -67,7 +67,7 @@ export const MISTAKES: readonly Mistake[] = [
         "    next ??= running.then(begin, begin);\n    return next;",
         "    next ??= begin().finally(() => {\n      next = undefined;\n    });\n    return next;",
       ],
-      ["concurrency/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
+      ["concurrency/coalesce.ts", "    next = undefined;\n    const begun", "    const begun"],
     ],
   },
   {
@@ -289,11 +289,6 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a retry with its key does not pay for what a failed attempt has stored late",
     seed: 1416,
     changes: [["memory/operations/write.ts", "this.attempt?.isRefunded !== true && ", ""]],
-  },
-  {
-    what: "a confirmation that arrives twice takes a key that was freed",
-    seed: 1615,
-    changes: [["memory/idempotency/idempotency.ts", "...how }, randomUUID());", "...how });"]],
   },
   {
     what: "an export goes on with vectors of another model",
