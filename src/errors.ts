@@ -113,8 +113,8 @@ export function withoutKeys(text: string): string {
   return text.replace(/rcl_\w*/g, "rcl_…");
 }
 
-/** Shortens a key or a path to what an error may repeat, all printable. */
-export function printable(name: string): string {
+/** Shortens a key or a path to what an error may repeat: printable, and without secrets. */
+export function safeName(name: string): string {
   // Cut first: a name may have a megabyte, each character of which would be replaced.
   const some = withoutKeys(name.slice(0, 1_024)).replace(/[^\p{L}\p{N}_.$…-]/gu, "?");
   return some.slice(0, 64) || "?";
@@ -122,7 +122,7 @@ export function printable(name: string): string {
 
 /** Shows where a value is, such as `metadata.a[1]`, by the keys and indexes that lead to it. */
 export function formatPath(path: readonly (string | number)[]): string {
-  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${printable(step)}`));
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${safeName(step)}`));
   return steps.join("").replace(/^\./, "").slice(0, PATH_MAX);
 }
 

@@ -10,7 +10,7 @@ import { Budget } from "../concurrency/budget.js";
 import { serialQueue } from "../concurrency/serial-queue.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
 import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
-import { invalid, MemoryError, printable } from "../errors.js";
+import { invalid, MemoryError, safeName } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
 import type { Encoding } from "./content-type.js";
@@ -170,7 +170,7 @@ export function readQuery(url: string): Map<string, string> {
     if (pair === "") continue;
     const [encoded = "", ...value] = pair.split("=");
     const name = decodePercent(encoded);
-    if (query.has(name)) throw invalid(printable(name), "is given twice");
+    if (query.has(name)) throw invalid(safeName(name), "is given twice");
     query.set(name, decodePercent(value.join("=")));
   }
   return query;
@@ -359,6 +359,7 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
     for (let read = 1; reader.pos < reader.len; read++) {
       const from = reader.pos;
       const [number, wireType] = reader.tag();
+      // What `skip` returns would begin with the length.
       const content = wireType === WireType.LengthDelimited ? reader.bytes() : reader.skip(wireType, number);
       const { name = "", localName = "", fieldKind, message: inner } = fieldsByNumber.get(number) ?? {};
       if (inner?.typeName === StructSchema.typeName) structBytes += reader.pos - from;

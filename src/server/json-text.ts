@@ -1,5 +1,5 @@
 import { runToEnd } from "../concurrency/time-slices.js";
-import { count, formatPath, invalid, type MemoryError, printable } from "../errors.js";
+import { count, formatPath, invalid, type MemoryError, safeName } from "../errors.js";
 import { beginsNumber, endOfToken, isHeld } from "../json-tokens.js";
 import { isObject, METADATA_DEPTH_MAX } from "../memory/requests/metadata.js";
 import { parseJson } from "../parse-json.js";
@@ -106,7 +106,7 @@ export function* parseInSteps(text: string, { what = "body", part = "" }: Readin
   const parts: unknown[] = [];
   let [rest, copied] = ["", 0];
   let loss: MemoryError | undefined;
-  const field = () => printable(scopes[above]?.key ?? what);
+  const field = () => safeName(scopes[above]?.key ?? what);
   let expectsKey = false;
   for (let at = 0, end = 0, next = SLICE_CHARS; at < text.length; at = end) {
     if (at >= next) {
@@ -176,12 +176,12 @@ const TOO_MANY_VALUES = `has more values in one request or element than any may 
 
 /** Makes the error for an element of a list that is larger than any may be. */
 export function elementTooLarge(name: string): MemoryError {
-  return invalid(printable(name), "has an element that is larger than a whole request with it alone may be");
+  return invalid(safeName(name), "has an element that is larger than a whole request with it alone may be");
 }
 
 /** Makes the error for a list that has more elements than any may have. */
 export function tooMany(name: string): MemoryError {
-  return invalid(printable(name), `has more than ${count(ELEMENTS_MAX)} elements`);
+  return invalid(safeName(name), `has more than ${count(ELEMENTS_MAX)} elements`);
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   timestampFromMs,
 } from "@bufbuild/protobuf/wkt";
 import { inTimeSlices, runToEnd } from "../concurrency/time-slices.js";
-import { invalid, printable } from "../errors.js";
+import { invalid, safeName } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { expectWellFormed } from "../memory/requests/text.js";
 import { parseInstant } from "../memory/requests/times.js";
@@ -121,7 +121,7 @@ function* parseFields(
       const namesOf = (fields: readonly DescField[]) => fields.map(({ name }) => name);
       const list = listed.length > 0 ? `; its fields are ${namesOf(listed).join(", ")}` : "";
       const meant = suggestion(key, namesOf(message.fields)) || list;
-      throw invalid(within(path, printable(key)), `is not a field of ${message.name}${meant}`);
+      throw invalid(within(path, safeName(key)), `is not a field of ${message.name}${meant}`);
     }
     const name = within(path, field.name);
     if (seen.has(field)) throw invalid(name, `is given twice, as ${seen.get(field)} and ${key}`);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { coalesce } from "../concurrency/coalesce.js";
 import { acceptsGzip, gzipped } from "./gzip.js";
 import { addProbes, type Readiness } from "./listen/readiness.js";
 import { shapeFastifyErrors } from "./listen/unserved.js";
@@ -8,7 +9,7 @@ import { shapeFastifyErrors } from "./listen/unserved.js";
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Time from the end of a reading of the metrics to the next one: who asks in between waits for the next, so scrapes cannot hold up calls. */
-const READING_EVERY_MS = 200;
+const READING_PAUSE_MS = 200;
 
 export interface MetricsOptions {
   readonly exposition: { readonly type: string; read(): Promise<string> };
@@ -49,15 +50,9 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
 /** Reads the metrics for all who ask before a reading begins. None begins soon after another has ended. */
 function sharedReading(exposition: MetricsOptions["exposition"]) {
   const read = async () => {
-    next = undefined;
-    const reading = exposition.read();
-    const pause = () => sleep(READING_EVERY_MS, undefined, { ref: false });
-    rest = reading.then(pause, pause);
-    const text = Buffer.from(await reading);
+    const text = Buffer.from(await exposition.read());
     let gzip: Promise<Buffer> | undefined;
     return { text, compressed: () => (gzip ??= gzipped(text)) };
   };
-  let rest: Promise<void> = Promise.resolve();
-  let next: ReturnType<typeof read> | undefined;
-  return () => (next ??= rest.then(read));
+  return coalesce(read, () => sleep(READING_PAUSE_MS, undefined, { ref: false }));
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { RecallRequestSchema } from "../../gen/recalld/v1/memory_pb.js";
 import { runToEnd } from "../../src/concurrency/time-slices.js";
-import { printable } from "../../src/errors.js";
+import { safeName } from "../../src/errors.js";
 import { readArguments } from "../../src/server/json.js";
 import { parseInSteps, parseLossless } from "../../src/server/json-text.js";
 import { shortestMs } from "../support/shortest-ms.js";
@@ -116,13 +116,13 @@ it("a megabyte of JSON is read, or refused, in a moment", () => {
 
 it("of a name of a megabyte no more is looked at than an error may repeat", () => {
   const replace = vi.spyOn(String.prototype, "replace");
-  const text = printable("a ".repeat(500_000));
+  const text = safeName("a ".repeat(500_000));
   const looked = replace.mock.contexts.map((text) => String(text).length);
   replace.mockRestore();
   expect(text).toBe("a?".repeat(32));
   expect(Math.max(...looked)).toBeLessThan(2_000);
-  expect(printable("\u{1F600}".repeat(70))).toBe("?".repeat(64));
-  expect(printable(`rcl_${"a".repeat(2_000)}`)).toBe("rcl_…");
+  expect(safeName("\u{1F600}".repeat(70))).toBe("?".repeat(64));
+  expect(safeName(`rcl_${"a".repeat(2_000)}`)).toBe("rcl_…");
 });
 
 describe("what is not JSON", () => {

@@ -18,7 +18,7 @@ export interface LeftoverPorts extends ErasurePorts {
   isClosed(accountId: string): Promise<boolean>;
 }
 
-/** Maximum number of memories erased in one sweep, and of those listed at a time. */
+/** Number of memories after which a sweep erases no more, and maximum number of those listed at a time. */
 const ERASED_MAX = 10_000;
 const LIST_MANY = 1_000;
 /** Maximum number of lists read in one sweep: they may be of logs that have no name. */
@@ -212,8 +212,8 @@ export async function eraseExpired(ports: ErasurePorts): Promise<number> {
         const scope = await names.scopeOf(part.logId);
         // A log without a name is a copy, which is erased with its original, or has ended.
         if (scope === undefined) return;
-        // What is deleted or replaced is left to `erasingForgotten`. Otherwise each sweep in which its erasure fails would
-        // append another tombstone.
+        // `erasingForgotten` erases what is deleted or replaced already. If this erased it as well, each sweep would append
+        // another tombstone for as long as the erasure fails.
         const replacements = await secondaryIndexes.findReplacements(part);
         const gone = new Set(
           replacements.filter(({ how }) => how !== "superseded").map(({ target }) => target),

@@ -1,4 +1,4 @@
-import { expectAtMost, invalid, printable } from "../../errors.js";
+import { expectAtMost, invalid, safeName } from "../../errors.js";
 import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
@@ -25,7 +25,7 @@ export function parseMask(paths: readonly string[]): Mask {
       const served = "text, metadata, metadata.KEY, expire_time, ttl and event_time";
       throw invalid(
         "update_mask",
-        `has the path ${printable(path)}; those that can be updated are ${served}`,
+        `has the path ${safeName(path)}; those that can be updated are ${served}`,
         `has another path than those that can be updated: ${served}`,
       );
     }

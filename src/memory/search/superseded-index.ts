@@ -71,7 +71,7 @@ export class SupersededIndex {
     if (this.#pending === undefined) return;
     this.changes++;
     for (const sequence of sequences) {
-      // What is left may have room, however many are superseded later.
+      // The memories that are left may fit now, and those that are superseded later may be small.
       if (this.#pending.delete(sequence)) this.#refused = NOTHING;
       this.#removedMeanwhile?.push(sequence);
     }

@@ -7,7 +7,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { printable } from "../../errors.js";
+import { safeName } from "../../errors.js";
 import { suggestion } from "../../suggest.js";
 import { VERSION } from "../../version.js";
 import type { Call } from "../call.js";
@@ -82,7 +82,7 @@ function serverFor({ scope, ask, onFault }: Exchange): Server {
     const names = tools.map(({ name }) => name);
     const tool = tools[names.indexOf(params.name)];
     if (tool === undefined) {
-      const message = `there is no tool ${printable(params.name)}${suggestion(params.name, names)}`;
+      const message = `there is no tool ${safeName(params.name)}${suggestion(params.name, names)}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask }).catch((fault) => {

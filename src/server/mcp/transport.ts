@@ -2,7 +2,7 @@ import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Principal, unknownKey } from "../../accounts/authenticate.js";
-import { invalid, MemoryError, printable } from "../../errors.js";
+import { invalid, MemoryError, safeName } from "../../errors.js";
 import { parseNamespace } from "../../memory/requests/namespace.js";
 import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
@@ -126,7 +126,7 @@ function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope
   const query = readQuery(url);
   const other = [...query.keys()].find((name) => name !== "namespace" && name !== "tools");
   if (other !== undefined)
-    throw invalid(printable(other), "is not read in this address; namespace and tools are");
+    throw invalid(safeName(other), "is not read in this address; namespace and tools are");
   const namespace = query.get("namespace");
   const tools = query.get("tools") ?? "memory";
   if (namespace !== undefined) parseNamespace(namespace);

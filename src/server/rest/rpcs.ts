@@ -1,6 +1,6 @@
 import { type DescField, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { invalid, printable } from "../../errors.js";
+import { invalid, safeName } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
@@ -74,7 +74,7 @@ function refuseConditions({ method, headers }: FastifyRequest): void {
 function refuseQuery({ url }: FastifyRequest): void {
   const [name] = readQuery(url).keys();
   if (name !== undefined)
-    throw invalid(printable(name), "stands in the query, which is not read here; send it in the body");
+    throw invalid(safeName(name), "stands in the query, which is not read here; send it in the body");
 }
 
 /** Parameters of the path. @throws MemoryError `invalid_argument` for bytes that are not percent-encoded. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Accounts } from "../../accounts/account.js";
 import { getAccount } from "../../accounts/authenticate.js";
 import { endSession, openSession } from "../../accounts/sessions.js";
-import { invalid, MemoryError, printable } from "../../errors.js";
+import { invalid, MemoryError, safeName } from "../../errors.js";
 import { readObject } from "../body.js";
 import type { Calls } from "../calls.js";
 import { isFromPortal, type SessionCookies } from "../listen/session-cookie.js";
@@ -30,7 +30,7 @@ export function addSessions(
       const { stay = false, ...others } = await readObject(call, BODY_BYTES_MAX);
       const [other] = Object.keys(others);
       if (other !== undefined)
-        throw invalid(printable(other), "is not a field of this request; there is stay");
+        throw invalid(safeName(other), "is not a field of this request; there is stay");
       if (typeof stay !== "boolean") throw invalid("stay", "is neither true nor false");
       const { secret, session } = await openSession(accounts, { caller: call.caller, stay });
       const maxAgeSeconds = Math.floor((session.expiresAtMs - Date.now()) / 1000);

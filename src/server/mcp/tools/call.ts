@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { printable } from "../../../errors.js";
+import { safeName } from "../../../errors.js";
 import { didYouMean } from "../../../suggest.js";
 import {
   type Ask,
@@ -52,7 +52,7 @@ function checkNames({ name, input }: Tool, args: Json): void {
   for (const unknown of Object.keys(args).filter((each) => !Object.hasOwn(input, each))) {
     const meant = didYouMean(unknown, Object.keys(input));
     if (meant !== undefined)
-      throw wrong(`${printable(unknown)} is no argument of ${name}; did you mean ${meant}?`);
+      throw wrong(`${safeName(unknown)} is no argument of ${name}; did you mean ${meant}?`);
   }
 }
 
