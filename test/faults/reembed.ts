@@ -71,7 +71,6 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
       for (const server of servers) await server.stop();
       await start();
     }
-    const running = load.run(clients, pauseMs);
     const begunMs = performance.now();
     const restart = async () => {
       await load.pausedWhile(async () => {
@@ -79,9 +78,12 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
         servers[0] = await options.start(env);
       });
     };
-    const kills = await reembed({ ...options, model: model.id, env: { ...env, ...options.env } }, restart);
-    const tookMs = performance.now() - begunMs;
-    await load.stop(running);
+    const change = reembed({ ...options, model: model.id, env: { ...env, ...options.env } }, restart);
+    const ended = change.then((kills) => ({ kills, tookMs: performance.now() - begunMs }));
+    const [{ kills, tookMs }] = await Promise.all([
+      ended.finally(() => load.stop()),
+      load.run(clients, pauseMs),
+    ]);
     await load.checkAll();
     return { calls: load.calls, recalls: load.recalls, kills, tookMs };
   } finally {
@@ -156,9 +158,8 @@ class Load {
     await Promise.all(Array.from({ length: clients }, client));
   }
 
-  async stop(running: Promise<void>): Promise<void> {
+  stop(): void {
     this.#stopping = true;
-    await running;
   }
 
   async pausedWhile(work: () => Promise<void>): Promise<void> {
