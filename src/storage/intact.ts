@@ -19,11 +19,11 @@ type Fields = Readonly<Record<string, unknown>>;
 const CONTENT = ["text", "metadata", "vectors", "windows", "externalId"];
 
 /** Returns the entry without its checksums if it agrees with them; otherwise a placeholder for a damaged one. */
-export function intact<W extends Projection>(given: Fields, what: W): Entry<W> {
+export function intact<W extends Projection>(given: Fields, projection: W): Entry<W> {
   const { sums, ...read } = given;
   const left = read.op === "store" ? [] : CONTENT.filter((name) => name in read);
   if (left.length > 0) return lost(`it still holds the ${left.join(", ")} it should not have`);
-  if (!agrees(read, what, sums)) return lost("its checksum does not match");
+  if (!agrees(read, projection, sums)) return lost("its checksum does not match");
   return read as unknown as Entry<W>;
 }
 
@@ -48,13 +48,13 @@ export function sumsOf(entry: Fields): Sums {
 }
 
 /** True if the parts that were read agree with the checksums. */
-function agrees(entry: Fields, what: Projection, sums: unknown): boolean {
+function agrees(entry: Fields, projection: Projection, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;
   if (entry.op !== "store") return true;
   if (written.label !== labelOf(entry)) return false;
-  if (hasText(what) && written.text !== textOf(entry)) return false;
-  return !hasVectors(what) || written.vectors === vectorsOf(entry);
+  if (hasText(projection) && written.text !== textOf(entry)) return false;
+  return !hasVectors(projection) || written.vectors === vectorsOf(entry);
 }
 
 /** Computes the checksum of an entry's head, which erasing a memory does not change. */

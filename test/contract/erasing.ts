@@ -87,8 +87,8 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await used.database.damage({ logId, sequence: 4, how: "tokens" });
       await used.database.damage({ logId, sequence: 5, how: "unsum" });
       used.storage = await used.database.open();
-      const opsBy = async (what: Projection) =>
-        (await entriesOf(log(), { logId, from: 1, limit: 9, what })).map(({ entry }) => entry.op);
+      const opsBy = async (projection: Projection) =>
+        (await entriesOf(log(), { logId, from: 1, limit: 9, projection })).map(({ entry }) => entry.op);
       const well = ["lost", "store", "erased"];
       expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);
       expect(await opsBy("text")).toEqual(["lost", "store", "lost", "lost", ...well]);

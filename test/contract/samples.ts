@@ -72,12 +72,12 @@ export function anAccount(given: Partial<Account> = {}): Account {
 /** Reads up to `limit` entries of a log in full, slice by slice. */
 export async function entriesOf<W extends Projection = "all">(
   log: Pick<Log, "read">,
-  { logId, from, limit, what = "all" as W }: Omit<Range, "what"> & { readonly what?: W },
+  { logId, from, limit, projection = "all" as W }: Omit<Range, "projection"> & { readonly projection?: W },
 ): Promise<Sequenced<Entry<W>>[]> {
   const entries: Sequenced<Entry<W>>[] = [];
   for (let complete = false; !complete && entries.length < limit; ) {
     const left = { from: from + entries.length, limit: limit - entries.length };
-    const slice = await log.read({ logId, ...left, what });
+    const slice = await log.read({ logId, ...left, projection });
     entries.push(...slice.entries);
     complete = slice.complete;
   }
@@ -87,7 +87,7 @@ export async function entriesOf<W extends Projection = "all">(
 /** Reads the memories with these numbers in full. */
 export async function memoriesOf(log: Pick<Log, "fetch">, request: Sequences): Promise<Sequenced<Stored>[]> {
   const found: Sequenced<Stored>[] = [];
-  for await (const some of fetchAll(log, { ...request, what: "all" })) found.push(...some);
+  for await (const some of fetchAll(log, { ...request, projection: "all" })) found.push(...some);
   return found;
 }
 

@@ -19,16 +19,16 @@ export function slicesContract(name: string, make: MakeDatabase): void {
   describe(`slices of logs: ${name}`, () => {
     const used = useDatabase(make);
     const log = () => used.storage.log;
-    const whats: Projection[] = ["all", "text", "vectors", "head"];
+    const projections: Projection[] = ["all", "text", "vectors", "head"];
 
-    it.each(whats)("reads of each memory no more than is asked for: %s", async (what) => {
+    it.each(projections)("reads of each memory no more than is asked for: %s", async (projection) => {
       const logId = anLogId();
       const entries = [aMemory({ windows: [{ start: 0, end: 9 }] }), aMemory()];
       await log().append({ logId, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
-      const read = await entriesOf(log(), { logId, from: 1, limit: 10, what });
-      const asked = entries.map((entry) => seen(entry, what));
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10, projection });
+      const asked = entries.map((entry) => seen(entry, projection));
       expect(read.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
-      const fetched = await log().fetch({ logId, sequences: [1, 2, 3], what });
+      const fetched = await log().fetch({ logId, sequences: [1, 2, 3], projection });
       expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());
     });
 
@@ -38,10 +38,10 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       let ms = performance.now();
       const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += 100));
       onTestFinished(() => late.mockRestore());
-      for (const what of whats) {
-        const { found } = await log().fetch({ logId, sequences: [2], what });
+      for (const projection of projections) {
+        const { found } = await log().fetch({ logId, sequences: [2], projection });
         expect(found.map(({ sequence }) => sequence)).toEqual([2]);
-        const { entries } = await log().read({ logId, from: 2, limit: 1, what });
+        const { entries } = await log().read({ logId, from: 2, limit: 1, projection });
         expect(entries.map(({ sequence }) => sequence)).toEqual([2]);
       }
     });
@@ -49,7 +49,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
     it("says whether these were all", async () => {
       const logId = anLogId();
       await log().append({ logId, from: 1, entries: memories(100) });
-      const read = (from: number, limit: number) => log().read({ logId, from, limit, what: "head" });
+      const read = (from: number, limit: number) => log().read({ logId, from, limit, projection: "head" });
       for (const limit of [1, 50, 99, 100]) expect(await read(1, limit)).toMatchObject({ complete: false });
       for (const limit of [1, 50, 101, 1000]) {
         let from = 1;
@@ -81,7 +81,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       for (let from = 1; from <= 15; from += 3) {
         await log().append({ logId, from, entries: [aHeavyOne(), aHeavyOne(), aMemory()] });
       }
-      const { entries, complete } = await log().read({ logId, from: 1, limit: 512, what: "vectors" });
+      const { entries, complete } = await log().read({ logId, from: 1, limit: 512, projection: "vectors" });
       const weights = entries.map(({ entry }) => weightOf(entry));
       expect(complete).toBe(false);
       expect(Math.max(...weights)).toBeGreaterThan(1_500_000);
@@ -97,7 +97,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       }
       await log().erase({ logId, sequences: [2] });
       const sequences = [3, 99, 1, 12, 2, 11, 4, 7, 5, 6, 10, 9, 8];
-      const { found, rest } = await log().fetch({ logId, sequences, what: "vectors" });
+      const { found, rest } = await log().fetch({ logId, sequences, projection: "vectors" });
       const weights = found.map(({ entry }) => weightOf(entry));
       expect(withoutLast(weights)).toBeLessThan(SLICE_BYTES_MAX);
       expect(found[0]?.sequence).toBe(12);

@@ -99,7 +99,7 @@ it("deletes by a filter what others update meanwhile, unless it does not match a
   const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { kind: "own" } };
   expect(await deleteMemories(updating, deleting)).toMatchObject({ deleted: 1, more: false });
   expect(await secondaryIndexes.locate({ logId, id: a.id })).toBeUndefined();
-  const [left] = (await log.fetch({ logId, sequences: [ids.length + 4], what: "text" })).found;
+  const [left] = (await log.fetch({ logId, sequences: [ids.length + 4], projection: "text" })).found;
   expect(left?.entry).toMatchObject({ id: b.id, metadata: '{"kind":"other"}' });
 });
 

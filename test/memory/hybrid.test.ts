@@ -100,7 +100,7 @@ describe("a recall by meaning and words", () => {
     let entries = 0;
     Object.assign(domain.log, {
       read: async (range: Parameters<typeof read>[0]) => {
-        parts.push(range.what);
+        parts.push(range.projection);
         const tail = await read(range);
         entries += tail.entries.length;
         return tail;

@@ -37,11 +37,11 @@ it.each([
     };
     const log = withChanges<Log>(stored, {
       read: async (range) => {
-        if (range.what === "text") await update();
+        if (range.projection === "text") await update();
         return stored.read(range);
       },
       fetch: async (request) => {
-        if (request.what === "text") await update();
+        if (request.projection === "text") await update();
         return stored.fetch(request);
       },
     });

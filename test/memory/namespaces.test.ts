@@ -446,8 +446,8 @@ describe("snapshots", () => {
   function readingDomain(service: TestService) {
     const reads: [from: number, limit: number][] = [];
     // The words of so few memories are in no file, so texts are read from the start.
-    const log = watched(service.storage.log, ({ from, limit, what }) => {
-      if (what !== "text") reads.push([from, limit]);
+    const log = watched(service.storage.log, ({ from, limit, projection }) => {
+      if (projection !== "text") reads.push([from, limit]);
     });
     return { domain: service.domain({ log }), reads };
   }

@@ -45,7 +45,8 @@ async function neighborsAt(
     values?: ValuesAt;
   } = {},
 ) {
-  const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], what: "text" })).found;
+  const [found] = (await service.storage.log.fetch({ logId, sequences: [sequence], projection: "text" }))
+    .found;
   const { secondaryIndexes } = service.storage;
   const clock = { ...systemClock, wallMs: () => NOW };
   const request = { log, secondaryIndexes, logId, clock, includeSuperseded: false, values };

@@ -65,12 +65,12 @@ export class ScriptedLog {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
       },
-      read: async ({ from, limit, what }) => {
+      read: async ({ from, limit, projection }) => {
         this.reads++;
         await this.onRead();
         const some = this.entries.slice(from - 1, from - 1 + limit);
         return {
-          entries: some.map((entry, i) => ({ sequence: from + i, entry: seen(entry, what) })),
+          entries: some.map((entry, i) => ({ sequence: from + i, entry: seen(entry, projection) })),
           complete: some.length < limit,
         };
       },
@@ -78,10 +78,10 @@ export class ScriptedLog {
         const entry = this.entries.at(-1);
         return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
       },
-      fetch: async <W extends Projection>({ sequences, what }: Sequences & { what: W }) => {
+      fetch: async <W extends Projection>({ sequences, projection }: Sequences & { projection: W }) => {
         const found = sequences.flatMap((sequence) => {
           const entry = this.entries[sequence - 1];
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Projected[W] }] : [];
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, projection) as Projected[W] }] : [];
         });
         return { found, rest: [] };
       },

@@ -29,7 +29,7 @@ const metadataOf = async (id: string) => {
   const { log, names, secondaryIndexes } = service.storage;
   const logId = (await names.find(scopeOf("n"))) ?? "";
   const sequence = (await secondaryIndexes.locate({ logId, id })) ?? 0;
-  const [found] = (await log.fetch({ logId, sequences: [sequence], what: "text" })).found;
+  const [found] = (await log.fetch({ logId, sequences: [sequence], projection: "text" })).found;
   return found?.entry.metadata;
 };
 

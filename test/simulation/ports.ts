@@ -30,7 +30,7 @@ export function logOf(db: Database, process: Client): Log {
   const { time } = db;
   return {
     append: ({ logId, from, entries }) => db.request(process, () => insert(db, { logId, from, entries })),
-    read: ({ logId, from, limit, what }) =>
+    read: ({ logId, from, limit, projection }) =>
       db.request(process, () => {
         const log = db.logOf(logId);
         const end = db.mistakes.staleReads && time.chance(0.05) ? log.size : log.size + 1;
@@ -38,7 +38,7 @@ export function logOf(db: Database, process: Client): Log {
         const numbers = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
         const entries = numbers.map((each) => ({
           sequence: each,
-          entry: seen(log.get(each) as Entry, what),
+          entry: seen(log.get(each) as Entry, projection),
         }));
         return { entries, complete: from + limit > end && to === end };
       }),
@@ -48,13 +48,13 @@ export function logOf(db: Database, process: Client): Log {
         const entry = db.logOf(logId).get(sequence);
         return entry && { sequence, entry: seen(entry, "head") };
       }),
-    fetch: <W extends Projection>({ logId, sequences, what }: Sequences & { what: W }) =>
+    fetch: <W extends Projection>({ logId, sequences, projection }: Sequences & { projection: W }) =>
       db.request(process, () => {
         const downwards = [...sequences].sort((a, b) => b - a);
         const looked = sliceOf(time);
         const found = downwards.slice(0, looked).flatMap((sequence) => {
           const entry = db.logOf(logId).get(sequence);
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Projected[W] }] : [];
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, projection) as Projected[W] }] : [];
         });
         return { found, rest: downwards.slice(looked) };
       }),

@@ -1,12 +1,12 @@
 import { type Entry, hasText, hasVectors, type Projection } from "../../src/memory/ports/log.js";
 
 /** Reduces an entry to the requested parts. */
-export function seen<W extends Projection>(entry: Entry, what: W): Entry<W> {
+export function seen<W extends Projection>(entry: Entry, projection: W): Entry<W> {
   if (entry.op !== "store") return entry;
   const { text, metadata, vectors, windows, ...head } = entry;
   return {
     ...head,
-    ...(hasText(what) && { text, metadata }),
-    ...(hasVectors(what) && { vectors, ...(windows && { windows }) }),
+    ...(hasText(projection) && { text, metadata }),
+    ...(hasVectors(projection) && { vectors, ...(windows && { windows }) }),
   } as Entry<W>;
 }

@@ -300,7 +300,12 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
       return true;
     }
     let upto = first;
-    const range = { from: first + 1, upto: first + LOG_ENTRIES_MAX, limit: READ_MANY, what: "head" } as const;
+    const range = {
+      from: first + 1,
+      upto: first + LOG_ENTRIES_MAX,
+      limit: READ_MANY,
+      projection: "head",
+    } as const;
     for await (const entries of allEntries(log, { logId, ...range })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
       if (targets.length > 0) await indexes.wipe(logId, targets);

@@ -204,7 +204,7 @@ export class Idempotency {
     if (isBatch) return { answered, replayed: true };
     const others = similar?.map(({ id }) => id) ?? [];
     const ids = [answered.id, ...others];
-    const found = await findInNamespace(this.ports, scope, { ids, what: "text" });
+    const found = await findInNamespace(this.ports, scope, { ids, projection: "text" });
     if (!found.has(answered.id)) throw deletedSince();
     // Those that were deleted since are left out.
     const left = similar?.flatMap((each) => {

@@ -77,10 +77,10 @@ export interface Reading {
 export async function readOn<W extends Projection>(
   log: Log,
   reading: Reading,
-  { limit, what }: { limit: number; what: W },
+  { limit, projection }: { limit: number; projection: W },
 ): Promise<Slice<W>> {
   for (let move = 0; move < MOVES_MAX; move++) {
-    const tail = await log.read({ logId: reading.logId, from: reading.after + 1, limit, what });
+    const tail = await log.read({ logId: reading.logId, from: reading.after + 1, limit, projection });
     const { logId, dropped } = await followMoves(log, reading.logId);
     if (dropped) return { entries: [], complete: true, dropped };
     if (logId === reading.logId) return { ...tail, dropped };

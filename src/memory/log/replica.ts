@@ -254,7 +254,7 @@ export class Replica implements Searchable {
 
   async *#readVectors(sequences: readonly number[]) {
     const { log, clock } = this.options;
-    for await (const found of fetchAll(log, { logId: this.logId, sequences, what: "vectors" })) {
+    for await (const found of fetchAll(log, { logId: this.logId, sequences, projection: "vectors" })) {
       const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
       yield* some.filter(({ vectors }) => this.index.fits(vectors));
       await clock.yield();
@@ -328,7 +328,13 @@ export class Replica implements Searchable {
     for (const sequence of stored.removed) this.#unconfirmed.add(sequence);
     // Some of the files may be older than the others.
     const { applied, upto } = stored;
-    const range = { logId: this.logId, from: applied + 1, upto, limit: RESTORE_MANY, what: "head" } as const;
+    const range = {
+      logId: this.logId,
+      from: applied + 1,
+      upto,
+      limit: RESTORE_MANY,
+      projection: "head",
+    } as const;
     for await (const entries of allEntries(log, range)) {
       this.#removeLiving(entries.flatMap(({ entry }) => forgottenBy(entry) ?? []));
       await clock.yield();
@@ -350,8 +356,8 @@ export class Replica implements Searchable {
   async #fill({ part, after, upto }: Gap): Promise<void> {
     const { logId } = this;
     const limit = Math.min(RESTORE_MANY, upto - after);
-    const what = part === "words" ? "text" : "vectors";
-    const { entries } = await this.options.log.read({ logId, from: after + 1, limit, what });
+    const projection = part === "words" ? "text" : "vectors";
+    const { entries } = await this.options.log.read({ logId, from: after + 1, limit, projection });
     await this.#noteEnd();
     const rows: IndexRow[] = [];
     for (const { sequence, entry } of await shownOf(this.options, { logId }, entries.filter(isMemory))) {
@@ -376,7 +382,11 @@ export class Replica implements Searchable {
   async #isConfirmed(): Promise<boolean> {
     const sequences = [...this.#unconfirmed];
     let isOlder = false;
-    for await (const shown of fetchShown(this.options, { logId: this.logId, sequences, what: "head" })) {
+    for await (const shown of fetchShown(this.options, {
+      logId: this.logId,
+      sequences,
+      projection: "head",
+    })) {
       isOlder = shown.length > 0;
       if (isOlder) break;
     }
@@ -464,7 +474,7 @@ export class Replica implements Searchable {
       if (this.hasEnded) return;
       if (!this.#isRestored) await this.#restore();
       this.#checkBuilding();
-      const range = { logId: this.logId, from: this.applied + 1, limit, what: "all" } as const;
+      const range = { logId: this.logId, from: this.applied + 1, limit, projection: "all" } as const;
       const { entries, complete } = await this.options.log.read(range);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       if (!complete) await this.#noteEnd();

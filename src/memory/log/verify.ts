@@ -100,7 +100,7 @@ class LogVerifier {
   async run({ pending, isNamed }: { pending: readonly Pending[]; isNamed: boolean }): Promise<void> {
     const { ports, logId, verified } = this;
     verified.logIds++;
-    const range = { logId, from: 1, limit: ENTRIES_MANY, what: "all" } as const;
+    const range = { logId, from: 1, limit: ENTRIES_MANY, projection: "all" } as const;
     for await (const entries of allEntries(ports.log, range)) for (const each of entries) this.#step(each);
     // Copies in other model versions are erased with the original.
     const isOfThis = (each: Pending) => baseOf(each.logId) === baseOf(logId);
@@ -122,7 +122,11 @@ class LogVerifier {
       // Over MongoDB, servers may have begun to erase it since: what is not pending now is erased by now.
       for (const each of (await pendingErasures(ports)).filter(isOfThis)) erasing.add(each.sequence);
       const isPending = (sequence: number) => erasing.has(sequence) || erasing.has(undefined);
-      for await (const some of fetchAll(ports.log, { logId, sequences: [...left.keys()], what: "head" }))
+      for await (const some of fetchAll(ports.log, {
+        logId,
+        sequences: [...left.keys()],
+        projection: "head",
+      }))
         for (const { sequence } of some)
           if (!isPending(sequence)) this.#complain(sequence, left.get(sequence) ?? "");
     }

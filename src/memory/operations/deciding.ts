@@ -126,9 +126,9 @@ interface Update extends Changed {
 export async function decideUpdate(view: LogView, update: Update): Promise<Decision> {
   const current = await updatable(view, update);
   // The old vectors are needed only if the text stays.
-  const what = update.embedding === undefined ? "all" : "text";
+  const projection = update.embedding === undefined ? "all" : "text";
   const { logId, log, nowMs } = view;
-  const [found] = (await log.fetch({ logId, sequences: [current.sequence], what })).found;
+  const [found] = (await log.fetch({ logId, sequences: [current.sequence], projection })).found;
   // Another has changed or deleted it since.
   if (found === undefined) throw new LogAdvancedError();
   return { entry: versionAfter(current, changed(found.entry as Stored, update), nowMs) };

@@ -52,8 +52,8 @@ export async function forget(ports: Ports, { first, filter, ...target }: Forgett
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
     if (found !== first) {
       const { logId, sequence } = found;
-      const what = filter ? "text" : "head";
-      const [version] = (await log.fetch({ logId, sequences: [sequence], what })).found;
+      const projection = filter ? "text" : "head";
+      const [version] = (await log.fetch({ logId, sequences: [sequence], projection })).found;
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
       was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }

@@ -21,7 +21,7 @@ export async function getMemories(
   const steps = async function* (): AsyncGenerator<Step<number>> {
     for (let at = 0; at < ids.length; at += READ_MANY) {
       const some = ids.slice(at, at + READ_MANY);
-      const found = await findInNamespace(ports, scope, { ids: some, what: "text" });
+      const found = await findInNamespace(ports, scope, { ids: some, projection: "text" });
       for (const [i, id] of some.entries()) {
         const entry = found.get(id);
         if (entry === undefined) missing.push(id);

@@ -25,7 +25,7 @@ export async function getNamespace(ports: Ports, request: NamespaceRequest): Pro
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const walk = { logId: held.logId, last: held.last, what: "head" } as const;
+  const walk = { logId: held.logId, last: held.last, projection: "head" } as const;
   return {
     ...measured,
     firstAtMs: await firstWrittenAt(oldest(ports, walk)),

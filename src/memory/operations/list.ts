@@ -109,7 +109,7 @@ async function listLog(
   const { logId, last } = held;
   const [at] = placeIn(logId);
   const place = at === undefined ? undefined : Math.min(at, last + 1);
-  const walk = { logId, includeSuperseded, what: "text", last, place, readFirst: size } as const;
+  const walk = { logId, includeSuperseded, projection: "text", last, place, readFirst: size } as const;
   return { logId, steps: order === "newest" ? newest(ports, walk) : oldest(ports, walk) };
 }
 

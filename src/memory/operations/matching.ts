@@ -72,7 +72,7 @@ export async function readMatching(
   { filter, ...showing }: Showing & Sequences & Pick<Selecting, "filter">,
 ): Promise<Sequenced<Shown>[]> {
   const all: Sequenced<Shown>[] = [];
-  for await (const some of fetchShown(ports, { ...showing, what: "text" })) {
+  for await (const some of fetchShown(ports, { ...showing, projection: "text" })) {
     all.push(...(await matchingIn(ports.clock, some, filter)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);

@@ -47,7 +47,7 @@ const READS_MAX = 80;
 
 /** A walk along a log. */
 export interface Walk<W extends Projection> extends Showing {
-  readonly what: W;
+  readonly projection: W;
   /** Number of the log's last entry. */
   readonly last: number;
   /** Where the page before has ended: behind this number, or with it if the oldest come first; all if left out. */
@@ -59,7 +59,7 @@ export interface Walk<W extends Projection> extends Showing {
 /** Walks through the memories that are shown, with numbers below `place`, the newest first. */
 export async function* newest<W extends "head" | "text">(
   ports: Ports,
-  { what, last, place, readFirst = READ_MANY, ...showing }: Walk<W>,
+  { projection, last, place, readFirst = READ_MANY, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
   const unlessFirst = (number: number) => (number > 1 ? number : undefined);
@@ -67,7 +67,7 @@ export async function* newest<W extends "head" | "text">(
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? readFirst : READ_MANY));
     const sequences = Array.from({ length: before - from }, (_, i) => from + i);
-    const { found, rest } = await ports.log.fetch({ logId, sequences, what });
+    const { found, rest } = await ports.log.fetch({ logId, sequences, projection });
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, found);
     for (const { sequence, entry } of shown) yield { entry, next: unlessFirst(sequence) };
     before = from + rest.length;
@@ -78,14 +78,14 @@ export async function* newest<W extends "head" | "text">(
 /** Walks through the memories that are shown, from the number `place` on, the oldest first. */
 export async function* oldest<W extends "head" | "text">(
   ports: Ports,
-  { what, last, place = 1, readFirst = READ_MANY, ...showing }: Walk<W>,
+  { projection, last, place = 1, readFirst = READ_MANY, ...showing }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = showing;
   const upToLast = (number: number) => (number <= last ? number : undefined);
   let from = place;
   for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
     const limit = Math.min(last - from + 1, reads === 0 ? readFirst : READ_MANY);
-    const { entries } = await ports.log.read({ logId, from, limit, what });
+    const { entries } = await ports.log.read({ logId, from, limit, projection });
     const memories = entries.filter(isMemory) as Sequenced<Projected[W]>[];
     const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, memories);
     for (const { sequence, entry } of shown) yield { entry, next: upToLast(sequence + 1) };
@@ -94,7 +94,7 @@ export async function* oldest<W extends "head" | "text">(
     yield { next: upToLast(from) };
   }
   if (from <= last) return;
-  const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, what: "head" });
+  const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, projection: "head" });
   const isUpdate = ({ entry }: (typeof entries)[number]) =>
     entry.op === "store" && (entry.replaces ?? 0) >= place;
   yield { next: undefined, hasChanged: entries.some(isUpdate) };

@@ -109,13 +109,23 @@ export class SimilarMemories {
     // The search has released the vectors.
     const { logId, options } = this.replica;
     const scores = new Map(near.map(({ sequence, score }) => [sequence, score]));
-    for await (const some of fetchAll(options.log, { logId, sequences: [...scores.keys()], what: "all" }))
+    for await (const some of fetchAll(options.log, {
+      logId,
+      sequences: [...scores.keys()],
+      projection: "all",
+    }))
       for (const each of some) await this.#compare(each, scores.get(each.sequence));
   }
 
   /** Compares the entries that were appended after the search. */
   async #readUntil({ log, logId, from }: LogView): Promise<void> {
-    const range = { logId, from: this.#until + 1, upto: from - 1, limit: READ_MAX, what: "all" } as const;
+    const range = {
+      logId,
+      from: this.#until + 1,
+      upto: from - 1,
+      limit: READ_MAX,
+      projection: "all",
+    } as const;
     for await (const entries of allEntries(log, range)) {
       for (const { sequence, entry } of entries)
         if (entry.op === "store") await this.#compare({ sequence, entry });

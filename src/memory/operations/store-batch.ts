@@ -64,7 +64,7 @@ export async function storeBatch(
       replay: async ({ kept = [] }, find) => {
         const results = await find();
         const ids = [...new Set(kept.map(({ id }) => id))];
-        const living = await findInNamespace(ports, scope, { ids, what: "head" });
+        const living = await findInNamespace(ports, scope, { ids, projection: "head" });
         for (const { place, ...answer } of kept) {
           if (living.has(answer.id)) results[place] = { stored: { ...answer, outcome: "KEPT" } };
         }

@@ -144,7 +144,7 @@ class Updating {
   async #updateIds(from: number): Promise<number | undefined> {
     const { ids } = this.wanted;
     const left = await this.#updateAll(ids.slice(from - 1), async (some) => {
-      const found = await findInNamespace(this.ports, this.scope, { ids: some, what: "text" });
+      const found = await findInNamespace(this.ports, this.scope, { ids: some, projection: "text" });
       for (const id of some) if (!found.has(id)) this.#failed.push({ id, error: noSuchMemory() });
       return [...found.values()];
     });

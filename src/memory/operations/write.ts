@@ -282,7 +282,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   /** Finds those of some entries' memories that the namespace has now. */
   #findLiving(entries: readonly Changed["existing"][]): Promise<ReadonlyMap<string, unknown>> {
     const ids = [...new Set(entries.map(memoryIdOf))];
-    return findInNamespace(this.ports, this.batch.scope, { ids, what: "head" });
+    return findInNamespace(this.ports, this.batch.scope, { ids, projection: "head" });
   }
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */

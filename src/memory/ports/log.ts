@@ -157,7 +157,7 @@ export interface Log {
    * Reads the memories with these numbers, from the highest number down, and no more than a slice
    * (`bounds.ts`) holds. Erased memories and other entries are left out. At least one number is looked up.
    */
-  fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>>;
+  fetch<W extends Projection>(request: Sequences & { projection: W }): Promise<Fetched<W>>;
 
   /**
    * Turns memories into Erased entries: text, vector, metadata and external id are gone once this resolves.
@@ -185,7 +185,7 @@ export async function entryAt(
   logId: string,
   sequence: number,
 ): Promise<Entry<"head"> | undefined> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, projection: "head" });
   return entries[0]?.entry;
 }
 
@@ -199,7 +199,7 @@ export interface Range<W extends Projection = Projection> {
   readonly logId: string;
   readonly from: number;
   readonly limit: number;
-  readonly what: W;
+  readonly projection: W;
 }
 
 export interface Tail<W extends Projection> {
@@ -214,12 +214,12 @@ export interface Fetched<W extends Projection> {
   readonly rest: readonly number[];
 }
 
-export function hasText(what: Projection): boolean {
-  return what === "all" || what === "text";
+export function hasText(projection: Projection): boolean {
+  return projection === "all" || projection === "text";
 }
 
-export function hasVectors(what: Projection): boolean {
-  return what === "all" || what === "vectors";
+export function hasVectors(projection: Projection): boolean {
+  return projection === "all" || projection === "vectors";
 }
 
 export interface Measured {

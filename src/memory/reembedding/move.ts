@@ -134,7 +134,7 @@ async function copyTail(ports: MovePorts, { from, to, signal }: Copying): Promis
     const last = await log.last(to);
     if (last !== undefined && isEnd(last.entry)) return undefined;
     const copied = last?.sequence ?? 0;
-    const range = { logId: from, from: copied + 1, limit: COPY_MANY, what: "text" } as const;
+    const range = { logId: from, from: copied + 1, limit: COPY_MANY, projection: "text" } as const;
     const { entries } = await log.read(range);
     const end = entries.findIndex(({ entry }) => isEnd(entry));
     const news = end < 0 ? entries : entries.slice(0, end);

@@ -253,7 +253,11 @@ async function scoreAll(
 ): Promise<ScoredCandidate[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: ScoredCandidate[] = [];
-  for await (const entries of fetchAll(log, { logId, sequences: [...bySequence.keys()], what: "all" })) {
+  for await (const entries of fetchAll(log, {
+    logId,
+    sequences: [...bySequence.keys()],
+    projection: "all",
+  })) {
     const timeSlice = new TimeSlice(clock);
     // Taken out one by one, so that the vectors of each are freed once it is scored: hundreds of recalls may wait here.
     for (let each = entries.shift(); each !== undefined; each = entries.shift()) {

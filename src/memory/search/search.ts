@@ -277,7 +277,7 @@ export class Search {
     const newer = await this.#lastVersions((sequence) => selected.has(sequence));
     const matching: number[] = [];
     const { logId } = this.searchable;
-    for await (const some of fetchAll(this.#log, { logId, sequences: newer, what: "text" })) {
+    for await (const some of fetchAll(this.#log, { logId, sequences: newer, projection: "text" })) {
       for (const { sequence, entry } of some) if (matches(condition, entry)) matching.push(sequence);
     }
     return matching.sort((a, b) => a - b);

@@ -150,7 +150,11 @@ export class SupersededIndex {
     const { logId, indexes, clock } = this.options;
     const index = indexes.openUnsaved(logId);
     for (let from = 0; from < sequences.length; from += FETCH_MANY) {
-      const wanted = { logId, sequences: sequences.slice(from, from + FETCH_MANY), what: "all" } as const;
+      const wanted = {
+        logId,
+        sequences: sequences.slice(from, from + FETCH_MANY),
+        projection: "all",
+      } as const;
       const rows: Sequenced<Stored>[] = [];
       const fetched = fetchShown(this.options, { ...wanted, includeSuperseded: true });
       for await (const some of fetched) rows.push(...some);

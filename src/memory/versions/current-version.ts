@@ -38,7 +38,7 @@ async function versionAt(
     if (sequence === undefined) return undefined;
     if (sequence >= from) throw new LogAdvancedError();
     const sequences = [sequence];
-    const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
+    const [found] = (await log.fetch({ logId, sequences, projection: "head" })).found;
     // Read after the memory, so that a replacement which is appended meanwhile is found.
     const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();

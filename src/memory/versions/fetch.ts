@@ -50,7 +50,7 @@ const LOCATING_MAX = 8;
 /** Fetches the memories with these numbers, slice by slice, from the highest number down. */
 export async function* fetchAll<W extends Projection>(
   log: Pick<Log, "fetch">,
-  { sequences, ...request }: Sequences & { what: W },
+  { sequences, ...request }: Sequences & { projection: W },
 ): AsyncGenerator<Sequenced<Projected[W]>[]> {
   for (let rest = sequences; rest.length > 0; ) {
     const fetched = await log.fetch({ ...request, sequences: rest });
@@ -62,9 +62,9 @@ export async function* fetchAll<W extends Projection>(
 /** Fetches those of some memories that are shown, slice by slice, from the highest number down. */
 export async function* fetchShown<W extends Projection>(
   ports: FindPorts,
-  { logId, sequences, what, ...showing }: Showing & Sequences & { readonly what: W },
+  { logId, sequences, projection, ...showing }: Showing & Sequences & { readonly projection: W },
 ): AsyncGenerator<Sequenced<Projected[W] & Marked>[]> {
-  for await (const some of fetchAll(ports.log, { logId, sequences, what })) {
+  for await (const some of fetchAll(ports.log, { logId, sequences, projection })) {
     yield await shownOf(ports, { logId, ...showing }, some);
   }
 }
@@ -75,7 +75,7 @@ export async function expectMemory(
   scope: Scope,
   id: string,
 ): Promise<Shown> {
-  const found = (await findInNamespace(ports, scope, { ids: [id], what: "text" })).get(id);
+  const found = (await findInNamespace(ports, scope, { ids: [id], projection: "text" })).get(id);
   if (found === undefined) throw noSuchMemory();
   return found;
 }
@@ -84,10 +84,10 @@ export async function expectMemory(
 export async function findInNamespace<W extends "text" | "head">(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
-  { ids, what }: { ids: readonly string[]; what: W },
+  { ids, projection }: { ids: readonly string[]; projection: W },
 ): Promise<Map<string, Projected[W] & Marked>> {
   const found = await readInNamespace(ports.names, scope, {
-    read: (logId) => findMemories(ports, { logId, ids, what }),
+    read: (logId) => findMemories(ports, { logId, ids, projection }),
     isWhole: (memories) => ids.every((id) => memories.has(id)),
   });
   return found ?? new Map();
@@ -117,7 +117,7 @@ export async function readInNamespace<T>(
 /** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
 export async function findMemories<W extends "all" | "text" | "head">(
   ports: FindPorts,
-  { logId, ids, what }: { logId: string; ids: readonly string[]; what: W },
+  { logId, ids, projection }: { logId: string; ids: readonly string[]; projection: W },
 ): Promise<Map<string, Projected[W] & Marked>> {
   const found = new Map<string, Projected[W] & Marked>();
   const before = new Map<string, number>();
@@ -133,7 +133,7 @@ export async function findMemories<W extends "all" | "text" | "head">(
     });
     for (const [id, sequence] of unread) before.set(id, sequence);
     const sequences = unread.map(([, sequence]) => sequence);
-    for await (const some of fetchShown(ports, { logId, sequences, what, includeSuperseded: true })) {
+    for await (const some of fetchShown(ports, { logId, sequences, projection, includeSuperseded: true })) {
       for (const { entry } of some) found.set(entry.id, entry);
     }
     rest = unread.map(([id]) => id).filter((id) => !found.has(id));

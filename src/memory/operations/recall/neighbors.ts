@@ -91,7 +91,7 @@ async function createdAround(
   const created: Created[] = [];
   const [from, upto] = [Math.max(1, place - entries), place + entries];
   let last = 0;
-  for await (const some of allEntries(log, { logId, from, upto, limit: upto, what: "head" })) {
+  for await (const some of allEntries(log, { logId, from, upto, limit: upto, projection: "head" })) {
     for (const { sequence, entry } of some) {
       last = sequence;
       if ((entry.op === "store" || entry.op === "erased") && entry.replaces === undefined)
@@ -114,7 +114,7 @@ async function readNeighbors(
     const some = created.slice(at, at + LOOKUP_MANY).filter(mayMatch);
     if (some.length === 0) continue;
     const ids = some.map(({ id }) => id);
-    const found = await findMemories(context, { logId: context.logId, ids, what: "text" });
+    const found = await findMemories(context, { logId: context.logId, ids, projection: "text" });
     for (const entry of ids.flatMap((id) => found.get(id) ?? [])) {
       if (entry.supersededBy !== undefined && !includeSuperseded) continue;
       if (neighbors.length < count && mayMatch(entry) && (await values.digestOf(entry)) === value)
@@ -133,7 +133,7 @@ async function firstWrittenAt({ log, logId }: NeighborContext, last: number, atM
     // Tombstones have no time: the next entry that has one stands for them.
     for (let from = middle; writtenMs === undefined && from < high && probes < PROBES_MAX; probes++) {
       const limit = from === middle ? 1 : Math.min(PROBE_ENTRIES, high - from);
-      const { entries } = await log.read({ logId, from, limit, what: "head" });
+      const { entries } = await log.read({ logId, from, limit, projection: "head" });
       writtenMs = entries.map(({ entry }) => writtenAt(entry)).find((time) => time !== undefined);
       from = (entries.at(-1)?.sequence ?? high) + 1;
     }

@@ -51,7 +51,7 @@ export function parseQuestion({ query = "", queries = [], likeId = "" }: Questio
 export async function findLike(ports: Ports, scope: Scope, id: string) {
   const found = await readInNamespace(ports.names, scope, {
     read: async (logId) => ({
-      memory: (await findMemories(ports, { logId, ids: [id], what: "all" })).get(id),
+      memory: (await findMemories(ports, { logId, ids: [id], projection: "all" })).get(id),
       modelVersion: modelVersionOf(logId),
     }),
     isWhole: ({ memory }) => memory !== undefined,

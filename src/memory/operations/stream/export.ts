@@ -96,14 +96,14 @@ async function* memoriesOf(
   const untilMs = clock.nowMs() + EXPORT_MS_MAX;
   const prove = prover(ports, caller);
   const reading = { logId, after: 0 };
-  const what = includeVectors ? "all" : "text";
+  const projection = includeVectors ? "all" : "text";
   while (reading.after < last) {
     signal.throwIfAborted();
     if (ending.aborted) throw unavailable("the server is shutting down");
     if (clock.nowMs() > untilMs) throw unavailable("the export took longer than an hour");
     await prove();
     const limit = Math.min(READ_MANY, last - reading.after);
-    const { entries, dropped } = await stream.read(() => readOn(ports.log, reading, { limit, what }));
+    const { entries, dropped } = await stream.read(() => readOn(ports.log, reading, { limit, projection }));
     if (dropped) {
       throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
         reason: "POSITION_GONE",

@@ -115,7 +115,7 @@ class Watching {
 
   async *#changes(reading: Reading): AsyncGenerator<WatchEvent> {
     const { clock, log } = this.ports;
-    const asked = { limit: READ_MANY, what: "text" } as const;
+    const asked = { limit: READ_MANY, projection: "text" } as const;
     const { entries, complete, dropped } = await this.watched.stream.read(() => readOn(log, reading, asked));
     if (dropped) {
       yield this.#ended();

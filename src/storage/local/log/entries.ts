@@ -22,10 +22,10 @@ export class Entries {
   }
 
   /** Returns the entry with this number, or a placeholder if it is missing and later ones exist. */
-  get<W extends Projection>(key: Key, what: W): Entry<W> | undefined {
+  get<W extends Projection>(key: Key, projection: W): Entry<W> | undefined {
     // The buffer is the database's own, and its next read overwrites it; decoding copies what it keeps.
     const record = this.db.getBinaryFast(key);
-    if (record !== undefined) return decode(record.subarray(0, record.length), what);
+    if (record !== undefined) return decode(record.subarray(0, record.length), projection);
     return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
   }
 
@@ -69,25 +69,25 @@ export function encode(entry: Appended): Buffer {
 }
 
 /** Decodes the parts of an entry that were asked for; other vectors are not copied. */
-export function decode<W extends Projection>(record: Buffer, what: W): Entry<W> {
+export function decode<W extends Projection>(record: Buffer, projection: W): Entry<W> {
   try {
     const vectorFrom = LENGTH_BYTES + record.readUInt32LE();
     const fields = JSON.parse(record.toString("utf8", LENGTH_BYTES, vectorFrom));
     const hasMore = record.byteLength > vectorFrom;
-    if (hasMore && hasVectors(what)) fields.vectors = toVector(record.subarray(vectorFrom));
-    return intact(fields.op === "store" ? asked(fields, what) : fields, what);
+    if (hasMore && hasVectors(projection)) fields.vectors = toVector(record.subarray(vectorFrom));
+    return intact(fields.op === "store" ? asked(fields, projection) : fields, projection);
   } catch (error) {
     return unreadable(error);
   }
 }
 
 /** Returns a memory's fields without those that were not asked for. */
-function asked(fields: Record<string, unknown>, what: Projection): Record<string, unknown> {
-  if (hasText(what) && (hasVectors(what) || fields.windows === undefined)) return fields;
+function asked(fields: Record<string, unknown>, projection: Projection): Record<string, unknown> {
+  if (hasText(projection) && (hasVectors(projection) || fields.windows === undefined)) return fields;
   const { text, metadata, windows, ...rest } = fields;
   return {
     ...rest,
-    ...(hasText(what) && { text, metadata }),
-    ...(hasVectors(what) && windows !== undefined && { windows }),
+    ...(hasText(projection) && { text, metadata }),
+    ...(hasVectors(projection) && windows !== undefined && { windows }),
   };
 }

@@ -58,8 +58,8 @@ export class LocalLog implements Log {
     );
   }
 
-  async read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
-    const reads = this.#readsOf(limit, what);
+  async read<W extends Projection>({ logId, from, limit, projection }: Range<W>): Promise<Tail<W>> {
+    const reads = this.#readsOf(limit, projection);
     while (reads.pause !== undefined) await reads.pause;
     const slice = new Slice<Entry<W>>(limit);
     const beganMs = performance.now();
@@ -71,7 +71,7 @@ export class LocalLog implements Log {
       !complete && !slice.isFull && !(timeSlice.isOver && sequence > from);
       sequence++
     ) {
-      const entry = reading(() => this.entries.get([logId, sequence], what));
+      const entry = reading(() => this.entries.get([logId, sequence], projection));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
@@ -90,9 +90,9 @@ export class LocalLog implements Log {
   async fetch<W extends Projection>({
     logId,
     sequences,
-    what,
-  }: Sequences & { what: W }): Promise<Fetched<W>> {
-    const reads = this.#readsOf(sequences.length, what);
+    projection,
+  }: Sequences & { projection: W }): Promise<Fetched<W>> {
+    const reads = this.#readsOf(sequences.length, projection);
     while (reads.pause !== undefined) await reads.pause;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Projected[W]>();
@@ -102,7 +102,7 @@ export class LocalLog implements Log {
     // At least one is read, as above.
     while (read < downwards.length && !slice.isFull && !(timeSlice.isOver && read > 0)) {
       const sequence = downwards[read++] as number;
-      const entry = reading(() => this.entries.get([logId, sequence], what));
+      const entry = reading(() => this.entries.get([logId, sequence], projection));
       if (entry?.op === "store") slice.add(sequence, entry as Projected[W]);
     }
     reads.count(beganMs);
@@ -138,8 +138,8 @@ export class LocalLog implements Log {
   }
 
   /** A recall does not wait for the pages of lists, nor for namespaces that are being opened. */
-  #readsOf(entries: number, what: Projection): Reads {
-    return entries <= FEW && (entries === 1 || what !== "text") ? this.#brief : this.#long;
+  #readsOf(entries: number, projection: Projection): Reads {
+    return entries <= FEW && (entries === 1 || projection !== "text") ? this.#brief : this.#long;
   }
 
   /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */

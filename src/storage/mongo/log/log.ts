@@ -56,8 +56,8 @@ export class MongoLog implements Log {
   }
 
   read<W extends Projection>(range: Range<W>): Promise<Tail<W>> {
-    const { logId, what, limit } = range;
-    return this.#weighed({ logId, what, most: limit }, () => this.#read(range));
+    const { logId, projection, limit } = range;
+    return this.#weighed({ logId, projection, most: limit }, () => this.#read(range));
   }
 
   async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
@@ -66,9 +66,9 @@ export class MongoLog implements Log {
     return record ? sequenced(record, "head") : undefined;
   }
 
-  async fetch<W extends Projection>(request: Sequences & { what: W }): Promise<Fetched<W>> {
-    const { logId, what, sequences } = request;
-    const weighed = { logId, what, most: sequences.length };
+  async fetch<W extends Projection>(request: Sequences & { projection: W }): Promise<Fetched<W>> {
+    const { logId, projection, sequences } = request;
+    const weighed = { logId, projection, most: sequences.length };
     const { entries, rest } = await this.#weighed(weighed, () => this.#find(request));
     return { found: entries.filter(isMemory<W>), rest };
   }
@@ -114,14 +114,17 @@ export class MongoLog implements Log {
     return found;
   }
 
-  async #read<W extends Projection>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
+  async #read<W extends Projection>({ logId, from, limit, projection }: Range<W>): Promise<Tail<W>> {
     const slice = new Slice<Entry<W>>(limit);
     let complete = false;
     for (let next = from; !complete && !slice.isFull; next = from + slice.entries.length) {
       const { bytes } = slice;
-      const asked = Math.min(limit - slice.entries.length, this.#weights.askable(logId, { what, bytes }));
+      const asked = Math.min(
+        limit - slice.entries.length,
+        this.#weights.askable(logId, { projection, bytes }),
+      );
       const _id = idsFrom(logId, numberId(logId, next));
-      const found = await this.#some({ logId, _id }, { limit: asked, what, sort: { _id: 1 } });
+      const found = await this.#some({ logId, _id }, { limit: asked, projection, sort: { _id: 1 } });
       const dense = found.filter(({ sequence }, i) => sequence === next + i);
       const hasGap = dense.length < found.length;
       if (hasGap && dense.length === 0) {
@@ -129,7 +132,7 @@ export class MongoLog implements Log {
         const sequences = Array.from({ length }, (_, i) => next + i);
         // A scan can pass a number just before it is taken, and then see a later one. The later writer had
         // seen the number taken, so an entry that a second look does not find either is lost.
-        const late = await this.#find({ logId, sequences, what: "head" });
+        const late = await this.#find({ logId, sequences, projection: "head" });
         if (late.entries.length === 0)
           dense.push(...sequences.map((sequence) => ({ sequence, entry: lost("it is missing") })));
       }
@@ -139,16 +142,16 @@ export class MongoLog implements Log {
     return { entries: slice.entries, complete };
   }
 
-  async #find<W extends Projection>({ logId, sequences, what }: Sequences & { what: W }) {
+  async #find<W extends Projection>({ logId, sequences, projection }: Sequences & { projection: W }) {
     const slice = new Slice<Entry<W>>();
     let rest = [...sequences].sort((a, b) => b - a);
     while (rest.length > 0 && !slice.isFull) {
       const { bytes } = slice;
-      const asked = rest.slice(0, this.#weights.askable(logId, { what, bytes }));
+      const asked = rest.slice(0, this.#weights.askable(logId, { projection, bytes }));
       const $in = asked.map((sequence) => numberId(logId, sequence));
       const found = await this.#some(
         { logId, _id: { $in } },
-        { limit: asked.length, what, sort: { _id: -1 } },
+        { limit: asked.length, projection, sort: { _id: -1 } },
       );
       for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
       // The rest did not fit, or MongoDB did not send it because its answer was full.
@@ -160,24 +163,32 @@ export class MongoLog implements Log {
 
   async #some<W extends Projection>(
     { logId, _id }: { logId: string; _id: Filter<EntryRecord>["_id"] },
-    { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
+    { limit, projection, sort }: { limit: number; projection: W; sort: { _id: 1 | -1 } },
   ): Promise<Sequenced<Entry<W>>[]> {
-    const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
+    const options = {
+      sort,
+      limit,
+      batchSize: limit,
+      singleBatch: true,
+      projection: projectionOf(projection),
+    };
     const records = await this.entries.find({ _id } as Filter<EntryRecord>, options).toArray();
-    const found = records.map((record) => sequenced(record, what));
+    const found = records.map((record) => sequenced(record, projection));
     const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-    this.#weights.note(logId, { what, entries: found.length, bytes });
+    this.#weights.note(logId, { projection, entries: found.length, bytes });
     return found;
   }
 
   /** Runs a read when its expected weight has room beside the others. */
   #weighed<T>(
-    request: { logId: string; what: Projection; most: number },
+    request: { logId: string; projection: Projection; most: number },
     read: () => Promise<T>,
   ): Promise<T> {
-    const { logId, what, most } = request;
-    const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
-    return this.#reads.run(entries * this.#weights.bytesPerEntry(logId, what), () => withTimeout(read()));
+    const { logId, projection, most } = request;
+    const entries = Math.min(most, this.#weights.askable(logId, { projection, bytes: 0 }));
+    return this.#reads.run(entries * this.#weights.bytesPerEntry(logId, projection), () =>
+      withTimeout(read()),
+    );
   }
 
   async #count({ logId, from, to }: { logId: string; from: number; to: number }) {
@@ -211,8 +222,8 @@ export async function lastNumber(
   return found === null ? undefined : sequenceOf(found._id);
 }
 
-function sequenced<W extends Projection>(record: EntryRecord, what: W): Sequenced<Entry<W>> {
-  return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
+function sequenced<W extends Projection>(record: EntryRecord, projection: W): Sequenced<Entry<W>> {
+  return { sequence: sequenceOf(record._id), entry: fromRecord(record, projection) };
 }
 
 /**
@@ -223,18 +234,21 @@ class Weights {
   readonly #bytes = new LRUCache<string, number>({ max: REMEMBERED_MAX });
 
   /** Returns the expected weight of one of the log's entries, in bytes. */
-  bytesPerEntry(logId: string, what: Projection): number {
-    return this.#bytes.get(`${logId} ${what}`) ?? UNKNOWN_BYTES[what];
+  bytesPerEntry(logId: string, projection: Projection): number {
+    return this.#bytes.get(`${logId} ${projection}`) ?? UNKNOWN_BYTES[projection];
   }
 
   /** Returns how many entries to ask for, so that they fill what is left of a slice. */
-  askable(logId: string, { what, bytes }: { what: Projection; bytes: number }): number {
-    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.bytesPerEntry(logId, what));
+  askable(logId: string, { projection, bytes }: { projection: Projection; bytes: number }): number {
+    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.bytesPerEntry(logId, projection));
     return Math.max(1, Math.min(ASK_MAX, left));
   }
 
-  note(logId: string, { what, entries, bytes }: { what: Projection; entries: number; bytes: number }): void {
+  note(
+    logId: string,
+    { projection, entries, bytes }: { projection: Projection; entries: number; bytes: number },
+  ): void {
     if (entries === 0) return;
-    this.#bytes.set(`${logId} ${what}`, bytes / entries);
+    this.#bytes.set(`${logId} ${projection}`, bytes / entries);
   }
 }

@@ -55,19 +55,19 @@ function indexedOf(entry: Appended) {
 }
 
 /** Converts a document that was read with `projectionOf(what)`. */
-export function fromRecord<W extends Projection>(record: EntryRecord, what: W): Entry<W> {
+export function fromRecord<W extends Projection>(record: EntryRecord, projection: W): Entry<W> {
   const { _id, vector, bytes, follows, operation, unerased, supersedesOrExpires, ...fields } = record;
   try {
-    return intact(vector ? { ...fields, vectors: toVector(vector.value()) } : fields, what);
+    return intact(vector ? { ...fields, vectors: toVector(vector.value()) } : fields, projection);
   } catch (error) {
     return unreadable(error);
   }
 }
 
 /** Makes a projection that omits what is not asked for, so that the database does not send it. */
-export function projectionOf(what: Projection): Record<string, 0> {
+export function projectionOf(projection: Projection): Record<string, 0> {
   return {
-    ...(!hasText(what) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
-    ...(!hasVectors(what) && ({ vector: 0, windows: 0 } as const)),
+    ...(!hasText(projection) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
+    ...(!hasVectors(projection) && ({ vector: 0, windows: 0 } as const)),
   };
 }
