@@ -55,7 +55,7 @@ async function neighborsAt(
   return { before: ids(beside.before), after: ids(beside.after) };
 }
 
-/** Makes a log at random, with the memories that it shows in the end. */
+/** Makes a log at random, with the memories that are visible in the end. */
 function randomLog(chance: Chance) {
   const entries: Appended[] = [];
   const living = new Map<number, { sequence: number; memory: Stored }>();
@@ -86,22 +86,22 @@ function randomLog(chance: Chance) {
       living.set(n, { sequence: entries.length, memory });
     }
   }
-  const shown = [...living].filter(([, { memory }]) => memory.expiresAtMs === undefined);
-  return { entries, shown: new Map(shown) };
+  const visible = [...living].filter(([, { memory }]) => memory.expiresAtMs === undefined);
+  return { entries, visible: new Map(visible) };
 }
 
 describe("neighbors of a memory", () => {
-  it("are those created just before and after it that are shown, whatever was written since", async () => {
+  it("are those created just before and after it that are visible, whatever was written since", async () => {
     for (let seed = 1; seed <= 12; seed++) {
       const chance = chanceOf(seed);
-      const { entries, shown } = randomLog(chance);
+      const { entries, visible } = randomLog(chance);
       const logId = await service.write(`n${seed}`, entries);
       // Erased, as the service leaves what was replaced or deleted.
       const gone = entries.flatMap((entry) =>
         entry.op === "delete" ? entry.target : entry.op === "store" ? (entry.replaces ?? []) : [],
       );
       if (chance.below(2) === 0) await service.storage.log.erase({ logId, sequences: gone });
-      const inOrder = [...shown].sort(
+      const inOrder = [...visible].sort(
         ([, a], [, b]) => a.memory.createdAtMs - b.memory.createdAtMs || (a.memory.id < b.memory.id ? -1 : 1),
       );
       for (const [n, { sequence, memory }] of inOrder) {

@@ -123,8 +123,8 @@ describe("where a search is exact", () => {
     const far = (points[(all.at(-1)?.sequence as number) - 1] as (typeof points)[0]).vector;
     const newer = memoryOf({ sequence: COUNT + 1, vector: far }, { supersedes, eventAtMs: 0 });
     await domain.append("n", newer);
-    const shown = await searching((search) => best(search, query, recency));
-    expect(sequencesOf(shown)).toEqual(sequencesOf(all.slice(4, 14)));
+    const withRecency = await searching((search) => best(search, query, recency));
+    expect(sequencesOf(withRecency)).toEqual(sequencesOf(all.slice(4, 14)));
   });
 
   test("by meaning and words, too, age adds to the rank of all", async () => {

@@ -234,7 +234,7 @@ export class History {
   #checkPresent(id: string, startedMs: number): void {
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
     // One that was superseded keeps its external id.
-    const isGone = (each: Version) => this.#mustNotShow(each, startedMs, { superseded: true });
+    const isGone = (each: Version) => this.#mustBeHidden(each, startedMs, { superseded: true });
     if (versions.length === 0 || !versions.every(isGone)) return;
     this.#break(`${versions[0]?.text} was kept at ${startedMs}, and forgotten before`);
   }
@@ -312,38 +312,38 @@ export class History {
   #checkRecalled(name: Name, results: readonly Recalled[], span: Span): void {
     const ids = new Map(results.map(({ text, id }) => [text, id]));
     const at = `${span.startedMs}–${span.endedMs}`;
-    const unheard = new Set(results.filter(({ words }) => words === 0).map(({ text }) => text));
+    const unmatchedByWords = new Set(results.filter(({ words }) => words === 0).map(({ text }) => text));
     this.#checkOnce(results);
     for (const version of this.#versions.values()) {
       const { text, id } = version;
-      const shown = ids.get(text);
+      const foundId = ids.get(text);
       if (version.name !== name) {
-        if (shown !== undefined) this.#break(`${text} was recalled from another namespace`);
-      } else if (shown === undefined && this.#mustShow(version, span)) {
+        if (foundId !== undefined) this.#break(`${text} was recalled from another namespace`);
+      } else if (foundId === undefined && this.#mustBeVisible(version, span)) {
         this.#break(`${text} was stored at ${version.storedMs} and missing at ${at}`);
-      } else if (shown !== undefined && this.#mustNotShow({ ...version, id: shown }, span.startedMs)) {
-        this.#break(`${text} was forgotten and shown at ${at}`);
-      } else if (shown !== undefined && id !== undefined && id !== shown) {
+      } else if (foundId !== undefined && this.#mustBeHidden({ ...version, id: foundId }, span.startedMs)) {
+        this.#break(`${text} was forgotten and found at ${at}`);
+      } else if (foundId !== undefined && id !== undefined && id !== foundId) {
         this.#break(`${text} was recalled by another id than it was stored with`);
-      } else if (unheard.has(text) && this.#mustShow(version, span)) {
+      } else if (unmatchedByWords.has(text) && this.#mustBeVisible(version, span)) {
         this.#break(`the words of ${text} were missing at ${at}`);
       }
     }
   }
 
-  /** Checks that no memory is shown twice, and no two with one external id. */
+  /** Checks that no memory is found twice, and no two with one external id. */
   #checkOnce(results: readonly Recalled[]): void {
     const external = results.flatMap(({ text }) => this.#versions.get(text)?.externalId ?? []);
     const all = [results.map(({ text }) => text), results.map(({ id }) => id), external];
     for (const each of all) if (new Set(each).size < each.length) this.#break(`${each} holds a memory twice`);
   }
 
-  /** Checks that of each memory some version is shown, whichever of several updates came last. */
-  #checkIds(name: Name, shown: ReadonlySet<string>, span: Span): void {
+  /** Checks that of each memory some version is visible, whichever of several updates came last. */
+  #checkIds(name: Name, visible: ReadonlySet<string>, span: Span): void {
     for (const version of this.#versions.values()) {
       const { id } = version;
-      if (version.name !== name || id === undefined || shown.has(id)) continue;
-      if (this.#isPresent(version, span)) this.#break(`no version of ${version.text} was shown`);
+      if (version.name !== name || id === undefined || visible.has(id)) continue;
+      if (this.#isPresent(version, span)) this.#break(`no version of ${version.text} was visible`);
     }
   }
 
@@ -419,30 +419,30 @@ export class History {
 
   /**
    * Checks that what was stored only if nothing similar is there, or in the place of that, stands behind nothing
-   * that shows: all texts are alike.
+   * that is visible: all texts are alike.
    */
   #checkCompared(logId: string, log: ReadonlyMap<number, Entry>, written: Database["written"]): void {
-    const shown = new Map<number, string>();
+    const visible = new Map<number, string>();
     for (let sequence = 1; sequence <= log.size; sequence++) {
       const entry = log.get(sequence);
       if (entry === undefined) continue;
       const forgotten = forgottenBy(entry);
-      if (forgotten !== undefined) shown.delete(forgotten);
+      if (forgotten !== undefined) visible.delete(forgotten);
       if ((entry.op !== "store" && entry.op !== "erased") || entry.id === "") continue;
       const { id, supersedes = [], replaces, tokens } = entry;
       const version = [...this.#versions.values()].find((each) => each.id === id && each.onSimilar);
       const isCompared = version !== undefined && replaces === undefined;
-      if (isCompared && shown.size > 0 && (version.onSimilar === "keep" || supersedes.length === 0)) {
-        this.#break(`${version.text} is in ${logId} beside ${[...shown.values()]}, which is similar`);
+      if (isCompared && visible.size > 0 && (version.onSimilar === "keep" || supersedes.length === 0)) {
+        this.#break(`${version.text} is in ${logId} beside ${[...visible.values()]}, which is similar`);
       }
-      for (const each of supersedes) shown.delete(each);
+      for (const each of supersedes) visible.delete(each);
       // When one that expires has gone cannot be seen in the log, nor what it replaced or superseded.
       // Its caller may have got no answer, and so not know its id.
       const texts = written.flatMap(({ bill, text }) => (bill === tokens ? text : []));
       const expires = [...this.#versions.values()].some(
         (each) => each.expiresMs && (each.id === id || texts.includes(each.text)),
       );
-      if (!expires) shown.set(sequence, id);
+      if (!expires) visible.set(sequence, id);
     }
   }
 
@@ -488,7 +488,7 @@ export class History {
     removal.doneMs = this.time.nowMs;
   }
 
-  #mustShow(version: Version, span: Span): boolean {
+  #mustBeVisible(version: Version, span: Span): boolean {
     return this.#isPresent(version, span) && !this.#isReplaced(version, span.endedMs);
   }
 
@@ -537,7 +537,7 @@ export class History {
     return stores.every(({ expiresMs = Infinity }) => expiresMs <= atMs);
   }
 
-  #mustNotShow(version: Version, startedMs: number, { superseded = false } = {}): boolean {
+  #mustBeHidden(version: Version, startedMs: number, { superseded = false } = {}): boolean {
     const { id } = version;
     if (version.refused === true || this.#hasExpired(version, startedMs - this.clockErrorMs)) return true;
     const isRemoved = this.#removals.some(

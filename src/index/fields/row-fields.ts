@@ -1,5 +1,5 @@
 import { CONTAINER, type Value } from "../../memory/ports/condition.js";
-import { objectsIn, show } from "../../memory/requests/filter-path.js";
+import { objectsIn, visitValue } from "../../memory/requests/filter-path.js";
 import { compareText, type Subject } from "../../memory/requests/matches.js";
 import type { Json, JsonObject } from "../../memory/requests/metadata.js";
 import { parseJson } from "../../parse-json.js";
@@ -72,7 +72,7 @@ function addPaths(nodes: NodeWriter, { parent, objects, found }: Below): void {
 function addValues(nodes: NodeWriter, parent: number, values: readonly Json[]): void {
   const all: { readonly kind: number; readonly value: Value }[] = [];
   for (const each of values) {
-    show(each, (value, isElement) => all.push({ kind: kindOf(value, isElement), value }));
+    visitValue(each, (value, isElement) => all.push({ kind: kindOf(value, isElement), value }));
   }
   if (all.length > 1) all.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value));
   for (let i = 0; i < all.length; i++) {

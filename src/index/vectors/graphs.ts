@@ -277,7 +277,7 @@ interface WholeSearch {
   isVisible(sequence: number): boolean;
 }
 
-/** Offers the `count` nearest of a segment that may be shown; false if too few of them are among the nearest of all. */
+/** Offers the `count` nearest visible rows of a segment; false if too few of them are among the nearest of all. */
 function offerNearest(nearest: Best, { arrays }: GraphSegment, search: WholeSearch): boolean {
   const { compact, query, count, asked, isVisible } = search;
   if (asked > WHOLE_COUNT_MAX) return false;

@@ -28,7 +28,7 @@ import {
   searching,
 } from "../search/search.js";
 import { SupersededIndex, supersedingAndExpiring } from "../search/superseded-index.js";
-import { fetchAll, fetchShown, shownOf } from "../versions/fetch.js";
+import { fetchAll, fetchVisible, visibleOnly } from "../versions/fetch.js";
 import { allEntries } from "./walk.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
@@ -360,7 +360,7 @@ export class Replica implements Searchable {
     const { entries } = await this.options.log.read({ logId, from: after + 1, limit, projection });
     await this.#noteEnd();
     const rows: IndexRow[] = [];
-    for (const { sequence, entry } of await shownOf(this.options, { logId }, entries.filter(isMemory))) {
+    for (const { sequence, entry } of await visibleOnly(this.options, { logId }, entries.filter(isMemory))) {
       if (!("vectors" in entry)) rows.push({ sequence, memory: entry });
       else if (this.index.fits(vectorsOf(entry))) rows.push({ sequence, vectors: vectorsOf(entry) });
     }
@@ -376,18 +376,18 @@ export class Replica implements Searchable {
   }
 
   /**
-   * True if the log, read to its end, shows nothing that was removed from the index's files. Otherwise the database is an
-   * older copy of itself, and is read again from its start.
+   * True if the log, read to its end, has nothing visible that was removed from the index's files. Otherwise the database is
+   * an older copy of itself, and is read again from its start.
    */
   async #isConfirmed(): Promise<boolean> {
     const sequences = [...this.#unconfirmed];
     let isOlder = false;
-    for await (const shown of fetchShown(this.options, {
+    for await (const visible of fetchVisible(this.options, {
       logId: this.logId,
       sequences,
       projection: "head",
     })) {
-      isOlder = shown.length > 0;
+      isOlder = visible.length > 0;
       if (isOlder) break;
     }
     this.#unconfirmed.clear();

@@ -14,7 +14,7 @@ import {
   parseTimePlace,
   tokenOf,
 } from "../requests/page.js";
-import type { Shown } from "../versions/fetch.js";
+import type { VisibleMemory } from "../versions/fetch.js";
 import { ALL } from "./matching.js";
 import { fillPage, inOrder, newest, oldest, type Step } from "./page-of-memories.js";
 import type { Ports, SelectingRequest } from "./ports.js";
@@ -64,7 +64,7 @@ interface Selected {
  * @throws MemoryError `invalid_argument` also for a token of another namespace or order, or of a namespace
  * dropped since.
  */
-export async function listMemories(ports: Ports, request: ListRequest): Promise<Page<Shown>> {
+export async function listMemories(ports: Ports, request: ListRequest): Promise<Page<VisibleMemory>> {
   const { signal, order = "newest", includeSuperseded = false } = request;
   const filter = parseFilter(request.filter) ?? ALL;
   const isByEvent = order.startsWith("event");

@@ -7,7 +7,7 @@ import type { Scope } from "../ports/names.js";
 import { parseFilter } from "../requests/filter.js";
 import { parseMemoryIds } from "../requests/id.js";
 import { matches } from "../requests/matches.js";
-import { fetchShown, type Showing, type Shown } from "../versions/fetch.js";
+import { fetchVisible, type Visibility, type VisibleMemory } from "../versions/fetch.js";
 import type { ChangingRequest, Ports } from "./ports.js";
 
 /** Memories that a dry run shows at most. */
@@ -44,7 +44,7 @@ export function parseTargets({
 export interface DryRun {
   readonly matched: number;
   /** Some of them, the oldest. */
-  readonly samples: readonly Shown[];
+  readonly samples: readonly VisibleMemory[];
 }
 
 /** Finds what a filter matches, for a change that must not be made yet. */
@@ -66,13 +66,13 @@ export function selectIn({ namespaces }: Ports, scope: Scope, { filter, ...optio
   });
 }
 
-/** Reads those of some memories that are still shown and match, in the order of their numbers. */
+/** Reads those of some memories that are still visible and match, in the order of their numbers. */
 export async function readMatching(
   ports: Ports,
-  { filter, ...showing }: Showing & Sequences & Pick<Selecting, "filter">,
-): Promise<Sequenced<Shown>[]> {
-  const all: Sequenced<Shown>[] = [];
-  for await (const some of fetchShown(ports, { ...showing, projection: "text" })) {
+  { filter, ...visibility }: Visibility & Sequences & Pick<Selecting, "filter">,
+): Promise<Sequenced<VisibleMemory>[]> {
+  const all: Sequenced<VisibleMemory>[] = [];
+  for await (const some of fetchVisible(ports, { ...visibility, projection: "text" })) {
     all.push(...(await matchingIn(ports.clock, some, filter)));
   }
   return all.sort((a, b) => a.sequence - b.sequence);

@@ -1,6 +1,6 @@
 import { byteLengthOf } from "../ports/bounds.js";
 import { isMemory, type Projected, type Projection, type Sequenced } from "../ports/log.js";
-import { type Showing, type Shown, shownOf } from "../versions/fetch.js";
+import { type Visibility, type VisibleMemory, visibleOnly } from "../versions/fetch.js";
 import { readMatching } from "./matching.js";
 import type { Ports } from "./ports.js";
 
@@ -9,8 +9,8 @@ const READ_SELECTED = 16;
 /** Size at which an answer ends, with the memory that reaches it, so that every answer is bounded. */
 const PAGE_BYTES_MAX = 1_048_576;
 
-/** A step of a walk through memories: one of them, if it is shown, and where the page after it begins. */
-export interface Step<Place, E = Shown> {
+/** A step of a walk through memories: one of them, if it is visible, and where the page after it begins. */
+export interface Step<Place, E = VisibleMemory> {
   readonly entry?: E | undefined;
   /** Undefined if nothing is left. */
   readonly next: Place | undefined;
@@ -25,8 +25,8 @@ export interface Step<Place, E = Shown> {
 export async function fillPage<Place>(
   steps: AsyncIterable<Step<Place>>,
   size: number,
-): Promise<{ items: Shown[]; next: Place | undefined; isCurrent: boolean }> {
-  const items: Shown[] = [];
+): Promise<{ items: VisibleMemory[]; next: Place | undefined; isCurrent: boolean }> {
+  const items: VisibleMemory[] = [];
   let bytes = 0;
   let isCurrent = true;
   let next: Place | undefined;
@@ -46,7 +46,7 @@ const READ_MANY = 128;
 const READS_MAX = 80;
 
 /** A walk along a log. */
-export interface Walk<W extends Projection> extends Showing {
+export interface Walk<W extends Projection> extends Visibility {
   readonly projection: W;
   /** Number of the log's last entry. */
   readonly last: number;
@@ -56,39 +56,39 @@ export interface Walk<W extends Projection> extends Showing {
   readonly readFirst?: number;
 }
 
-/** Walks through the memories that are shown, with numbers below `place`, the newest first. */
+/** Walks through the visible memories, with numbers below `place`, the newest first. */
 export async function* newest<W extends "head" | "text">(
   ports: Ports,
-  { projection, last, place, readFirst = READ_MANY, ...showing }: Walk<W>,
+  { projection, last, place, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
-  const { logId } = showing;
+  const { logId } = visibility;
   const unlessFirst = (number: number) => (number > 1 ? number : undefined);
   let before = place ?? last + 1;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? readFirst : READ_MANY));
     const sequences = Array.from({ length: before - from }, (_, i) => from + i);
     const { found, rest } = await ports.log.fetch({ logId, sequences, projection });
-    const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, found);
-    for (const { sequence, entry } of shown) yield { entry, next: unlessFirst(sequence) };
+    const visible: Sequenced<Projected[W]>[] = await visibleOnly(ports, visibility, found);
+    for (const { sequence, entry } of visible) yield { entry, next: unlessFirst(sequence) };
     before = from + rest.length;
     yield { next: unlessFirst(before) };
   }
 }
 
-/** Walks through the memories that are shown, from the number `place` on, the oldest first. */
+/** Walks through the visible memories, from the number `place` on, the oldest first. */
 export async function* oldest<W extends "head" | "text">(
   ports: Ports,
-  { projection, last, place = 1, readFirst = READ_MANY, ...showing }: Walk<W>,
+  { projection, last, place = 1, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
-  const { logId } = showing;
+  const { logId } = visibility;
   const upToLast = (number: number) => (number <= last ? number : undefined);
   let from = place;
   for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
     const limit = Math.min(last - from + 1, reads === 0 ? readFirst : READ_MANY);
     const { entries } = await ports.log.read({ logId, from, limit, projection });
     const memories = entries.filter(isMemory) as Sequenced<Projected[W]>[];
-    const shown: Sequenced<Projected[W]>[] = await shownOf(ports, showing, memories);
-    for (const { sequence, entry } of shown) yield { entry, next: upToLast(sequence + 1) };
+    const visible: Sequenced<Projected[W]>[] = await visibleOnly(ports, visibility, memories);
+    for (const { sequence, entry } of visible) yield { entry, next: upToLast(sequence + 1) };
     // No entries: the log, which had these numbers a moment ago, was erased meanwhile.
     from = (entries.at(-1)?.sequence ?? last) + 1;
     yield { next: upToLast(from) };
@@ -105,13 +105,13 @@ export async function* inOrder<Place>(
   ports: Ports,
   {
     sequences,
-    ...showing
+    ...visibility
   }: Omit<Parameters<typeof readMatching>[1], "sequences"> & { readonly sequences: Float64Array },
   placeBehind: (examined: number) => Place | undefined,
 ): AsyncGenerator<Step<Place>> {
   for (let at = 0; at < sequences.length; at += READ_SELECTED) {
     const some = [...sequences.subarray(at, at + READ_SELECTED)];
-    const read = await readMatching(ports, { ...showing, sequences: some });
+    const read = await readMatching(ports, { ...visibility, sequences: some });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const [i, sequence] of some.entries()) {
       const entry = bySequence.get(sequence);

@@ -23,7 +23,7 @@ import {
 } from "../requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../requests/text.js";
 import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js";
-import type { Shown } from "../versions/fetch.js";
+import type { VisibleMemory } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
 import { excluding, findLike, parseQuestion, type QuestionFields } from "./recall/question.js";
@@ -130,8 +130,8 @@ export interface Found extends Pick<Placed, "sequence" | "entry" | "score" | "ra
   /** Its namespace, in a recall of several. */
   readonly namespace?: string | undefined;
   /** Memories created just before and after it, each the oldest first; undefined if none were asked for. */
-  readonly before?: readonly Shown[] | undefined;
-  readonly after?: readonly Shown[] | undefined;
+  readonly before?: readonly VisibleMemory[] | undefined;
+  readonly after?: readonly VisibleMemory[] | undefined;
 }
 
 /** Parses all of a recall before anything is charged or read. */
@@ -209,7 +209,7 @@ function searchIn(
     const queries = queriesIn(modelVersionOf(replica.logId));
     const current = timer.time("catch_up", () => replica.current());
     await Promise.all([current, paid]);
-    const showing = { includeSuperseded, signal, timer };
+    const options = { includeSuperseded, signal, timer };
     const { found, size } = await replica.searching(async (search) => {
       if (condition !== undefined) await search.select({ condition });
       const found: Found[][] = [];
@@ -229,7 +229,7 @@ function searchIn(
         : found.flat();
       const best = bestOf(all, topK);
       return { found: includeSuperseded ? await search.withSuccessors(best) : best, size };
-    }, showing);
+    }, options);
     return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
   });
 }
@@ -340,7 +340,7 @@ async function fill(
   return { results: filled, ...(isFull && { shortened: true }) };
 }
 
-function nearestFirst(before: readonly Shown[], after: readonly Shown[]): Shown[] {
+function nearestFirst(before: readonly VisibleMemory[], after: readonly VisibleMemory[]): VisibleMemory[] {
   const length = Math.max(before.length, after.length);
   const pairs = Array.from({ length }, (_, i) => [before.at(-1 - i), after[i]]);
   return pairs.flat().filter((each) => each !== undefined);

@@ -12,7 +12,7 @@ import { canonicalMetadata, isSame, type JsonObject, parseMetadata } from "../re
 import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory, superseded } from "../versions/current-version.js";
-import { findInNamespace, type Shown } from "../versions/fetch.js";
+import { findInNamespace, type VisibleMemory } from "../versions/fetch.js";
 import { changeSome } from "./change-some.js";
 import { type DryRun, dryRun, parseTargets, readMatching, selectIn } from "./matching.js";
 import type { ChangingRequest, Ports } from "./ports.js";
@@ -171,7 +171,7 @@ class Updating {
   /** Returns how many are left. Those of them that were changed are found unchanged by the next call. */
   #updateAll<T>(
     targets: readonly T[],
-    read: (some: readonly T[]) => Promise<readonly Shown[]>,
+    read: (some: readonly T[]) => Promise<readonly VisibleMemory[]>,
   ): Promise<number> {
     return changeSome(this.ports.clock, {
       targets,
@@ -186,7 +186,7 @@ class Updating {
     });
   }
 
-  async #update(memory: Shown): Promise<void> {
+  async #update(memory: VisibleMemory): Promise<void> {
     const { id, supersededBy } = memory;
     const { filter, change } = this.wanted;
     // Also if it has this metadata already, and would not be written.
@@ -227,7 +227,7 @@ class Updating {
     }
   }
 
-  async #write(memory: Shown, after: string): Promise<void> {
+  async #write(memory: VisibleMemory, after: string): Promise<void> {
     const { ports, scope } = this;
     const { filter, change, asked } = this.wanted;
     // With a filter, only the version that was read: another may not match any more.

@@ -12,7 +12,7 @@ import { parseText } from "../requests/text.js";
 import { type Expiry, parsePastExpiry, parseTimeOfYears } from "../requests/times.js";
 import { type Mask, merged, parseMask, withKeys } from "../requests/update-mask.js";
 import type { LogView } from "../versions/condition.js";
-import { expectMemory, type Shown } from "../versions/fetch.js";
+import { expectMemory, type VisibleMemory } from "../versions/fetch.js";
 import { type Changed, type Changes, decideUpdate, updatable } from "./deciding.js";
 import type { PaidRequest, Ports } from "./ports.js";
 import { type Item, onlyOf, write } from "./write.js";
@@ -56,7 +56,7 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
   const memory = { id, etag: request.etag || undefined };
   const { redacted, ...wanted } = parseChanges(request, ports);
   await authorize(ports.quota, request.caller, { writes: true, namespace: scope.namespace });
-  const { results, replayed } = await write<Shown>(ports, {
+  const { results, replayed } = await write<VisibleMemory>(ports, {
     request,
     scope,
     creates: false,
@@ -81,7 +81,7 @@ export async function updateMemory(ports: Ports, request: UpdateRequest) {
 }
 
 /** About as many bytes as a memory's next version takes in the log, if its text stays. */
-export function versionBytes({ tokens }: Pick<Shown, "tokens">, metadata: string): number {
+export function versionBytes({ tokens }: Pick<VisibleMemory, "tokens">, metadata: string): number {
   return tokens * BYTES_PER_TOKEN + Buffer.byteLength(metadata);
 }
 
@@ -152,7 +152,7 @@ function metadataChange(
 export function updateItem(
   ports: Ports,
   { opId, scope, memory, wanted }: { opId: string; scope: Scope; memory: Changed; wanted: Wanted },
-): Item<Shown> {
+): Item<VisibleMemory> {
   const { text, asked, isPast } = wanted;
   return {
     id: opId,
@@ -165,6 +165,6 @@ export function updateItem(
     }),
     // Another attempt with the same key may have written the entry. Then only its head was read, without the text.
     answer: async (existing) =>
-      "text" in existing ? (existing as Shown) : expectMemory(ports, scope, memory.id),
+      "text" in existing ? (existing as VisibleMemory) : expectMemory(ports, scope, memory.id),
   };
 }

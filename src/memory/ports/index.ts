@@ -162,7 +162,7 @@ export interface RestoredIndex {
    * erased before: the log must have them all.
    */
   readonly marks: readonly Mark[];
-  /** Memories that were removed from the files since their marks: the log must not show them. */
+  /** Memories that were removed from the files since their marks: the log must not have them as visible. */
   readonly removed: readonly number[];
   /** The latest time at which a memory expired that the files lack because of that; 0 if there is none. */
   readonly expiredMs: number;

@@ -49,26 +49,26 @@ export function parseMetadataPath(at: string, path: string): string[] {
   throw invalid(at, "is no path of metadata; write a backslash before the dollar sign of a key");
 }
 
-/** Takes a value at a path, and whether it is an element of an array there. */
-export type See = (value: Value, isElement: boolean) => void;
+/** Receives a value at a path, and whether it is an element of an array there. */
+export type Visit = (value: Value, isElement: boolean) => void;
 
 /**
- * Shows every value at a path. A key is looked up in an object, and in each object that is an element of an
- * array. An array at the end of the path shows itself and its elements.
+ * Visits every value at a path. A key is looked up in an object, and in each object that is an element of an
+ * array. An array at the end of the path is visited itself, then its elements.
  */
-export function eachValue(metadata: JsonObject, keys: readonly string[], see: See): void {
+export function eachValue(metadata: JsonObject, keys: readonly string[], visit: Visit): void {
   const follow = (value: Json | undefined, at: number) => {
     if (value === undefined) return;
-    if (at === keys.length) return show(value, see);
+    if (at === keys.length) return visitValue(value, visit);
     for (const object of objectsIn(value)) follow(memberOf(object, keys[at] as string), at + 1);
   };
   follow(metadata, 0);
 }
 
-/** Shows a value as it is at the end of a path. */
-export function show(value: Json, see: See): void {
-  see(outerOf(value), false);
-  if (Array.isArray(value)) for (const element of value) see(outerOf(element), true);
+/** Visits a value at the end of a path. */
+export function visitValue(value: Json, visit: Visit): void {
+  visit(outerOf(value), false);
+  if (Array.isArray(value)) for (const element of value) visit(outerOf(element), true);
 }
 
 /** Lists the objects that the next key of a path is looked up in. */

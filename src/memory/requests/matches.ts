@@ -7,7 +7,7 @@ import {
   type Test,
   type Value,
 } from "../ports/condition.js";
-import { eachValue, type See } from "./filter-path.js";
+import { eachValue, type Visit } from "./filter-path.js";
 import { finderOf } from "./find-bytes.js";
 import type { JsonObject } from "./metadata.js";
 
@@ -47,14 +47,14 @@ export function matches(condition: Condition, subject: Subject): boolean {
 function eachOf(
   field: Field,
   { subject, parsed }: { subject: Subject; parsed: () => JsonObject },
-  see: See,
+  visit: Visit,
 ): void {
-  if (field === "$id") see(subject.id, false);
-  else if (field === "$created_at") see(subject.createdAtMs, false);
-  else if (field === "$updated_at") see(subject.updatedAtMs ?? subject.createdAtMs, false);
-  else if (field === "$event_time") see(subject.eventAtMs ?? subject.createdAtMs, false);
-  else if (field !== "$external_id") eachValue(parsed(), field, see);
-  else if (subject.externalId !== undefined) see(subject.externalId, false);
+  if (field === "$id") visit(subject.id, false);
+  else if (field === "$created_at") visit(subject.createdAtMs, false);
+  else if (field === "$updated_at") visit(subject.updatedAtMs ?? subject.createdAtMs, false);
+  else if (field === "$event_time") visit(subject.eventAtMs ?? subject.createdAtMs, false);
+  else if (field !== "$external_id") eachValue(parsed(), field, visit);
+  else if (subject.externalId !== undefined) visit(subject.externalId, false);
 }
 
 export function testerOf(test: Test): (value: Value, isElement: boolean) => boolean {

@@ -32,7 +32,7 @@ export interface Near {
 /** Memories that an index may not have had when it was searched. Every one of them may be among the best. */
 export interface NewVersions {
   readonly numbers: readonly number[];
-  /** True if one may be shown. */
+  /** True if one is visible. */
   accepts(entry: Projected["text"]): boolean;
 }
 
@@ -43,7 +43,7 @@ export async function findNearby(
 ): Promise<Map<number, Near>> {
   const nearby = new Map<number, Near>();
   const size = among?.size ?? indexes.reduce((sum, index) => sum + index.size, 0);
-  const look = async (query: number, depthMax: number) => {
+  const searchIndexes = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
     const asked = { vector, limit, depthMax, spare, among };
@@ -59,10 +59,10 @@ export async function findNearby(
     // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
     // queries may begin at once.
     if (query > 0 || indexes.some(({ bytes }) => bytes > QUICK_INDEX_BYTES)) await clock.yield("brief");
-    await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
+    await searchIndexes(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.
-  if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await look(0, SEARCH_DEPTH_MAX);
+  if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await searchIndexes(0, SEARCH_DEPTH_MAX);
   const nearest = [...nearby].sort(([i, a], [j, b]) => b.similarity - a.similarity || i - j);
   return new Map(nearest.slice(0, limit + (spare ?? 0)));
 }

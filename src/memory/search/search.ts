@@ -76,7 +76,7 @@ export interface Sources {
 }
 
 export interface SearchOptions {
-  /** True if superseded memories may be shown, too. */
+  /** True if superseded memories are visible, too. */
   readonly includeSuperseded?: boolean | undefined;
   readonly timer?: StepTimer<CallStep> | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -177,7 +177,7 @@ export class Search {
         const matchOf = (hit: WordHit) => ({ share: shareOf(hit, found.query), matched: hit.words });
         return new Map(hits.map((hit) => [hit.sequence, matchOf(hit)]));
       };
-      return { matches: matches.filter((sequence) => this.#isShown(sequence)), meanCosine, match };
+      return { matches: matches.filter((sequence) => this.#isVisible(sequence)), meanCosine, match };
     });
   }
 
@@ -302,8 +302,8 @@ export class Search {
     return missing.slice(0, NEW_VERSIONS_MAX);
   }
 
-  /** True if a memory that was found may still be shown. */
-  #isShown(sequence: number): boolean {
+  /** True if a memory that was found is still visible. */
+  #isVisible(sequence: number): boolean {
     const isHidden = ({ target, how }: Change) => target === sequence && how === "superseded";
     return this.options.includeSuperseded === true || !this.changes.some(isHidden);
   }
@@ -312,32 +312,32 @@ export class Search {
   async #searchFor({ vectors, recency, wanted, minScore, wordMatches }: BestOptions) {
     if (recency === undefined) {
       const limit = wanted + SPARE_CANDIDATES;
-      if (wordMatches === undefined) return this.#searchShown({ vectors, limit });
-      return this.#searchShown({ vectors, limit: Math.max(NEAR_CANDIDATES, limit), spare: NEAR_SPARE });
+      if (wordMatches === undefined) return this.#searchVisible({ vectors, limit });
+      return this.#searchVisible({ vectors, limit: Math.max(NEAR_CANDIDATES, limit), spare: NEAR_SPARE });
     }
     // If the search is exact, it goes on as far as a memory can be among the best by score and age. Each step finds
     // some times as many, so all steps together take little longer than the last, which finds all memories at most:
     // some ten thousand.
     for (let limit = RECENCY_CANDIDATES; ; limit *= RECENCY_STEP) {
-      const { isExact, ...shown } = await this.#searchShown({ vectors, limit });
+      const { isExact, ...visible } = await this.#searchVisible({ vectors, limit });
       const { indexes } = await this.#sources();
       const { guard, options } = this.searchable;
-      const times = await guard(options.indexes.eventTimesOf(indexes, [...shown.nearby.keys()]));
-      const found = { ...shown, times, recency, wanted, minScore };
-      const nearby = recencyCandidates(found, { isAll: !isExact || shown.nearby.size < limit });
+      const times = await guard(options.indexes.eventTimesOf(indexes, [...visible.nearby.keys()]));
+      const found = { ...visible, times, recency, wanted, minScore };
+      const nearby = recencyCandidates(found, { isAll: !isExact || visible.nearby.size < limit });
       if (nearby !== undefined) return { ...found, nearby };
     }
   }
 
-  /** Finds the memories nearest to a query that may be shown. */
-  async #searchShown({ vectors, limit, spare }: Pick<Query, "vectors" | "limit" | "spare">) {
+  /** Finds the visible memories nearest to a query. */
+  async #searchVisible({ vectors, limit, spare }: Pick<Query, "vectors" | "limit" | "spare">) {
     const { logId, guard } = this.searchable;
     const { clock } = this.searchable.options;
     const { indexes } = await this.#sources();
     const before = largestErrorOf(indexes);
     const query = { vectors, among: this.#among, signal: this.options.signal, limit, spare };
     const nearby = await findNearby({ indexes, clock, guard }, query);
-    for (const sequence of nearby.keys()) if (!this.#isShown(sequence)) nearby.delete(sequence);
+    for (const sequence of nearby.keys()) if (!this.#isVisible(sequence)) nearby.delete(sequence);
     const fits = (some: readonly Float32Array[]) => (indexes[0] as Index).fits(some);
     return {
       log: { logId, log: this.#log, clock, fits },

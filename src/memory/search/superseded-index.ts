@@ -4,7 +4,7 @@ import type { Sequenced, Stored } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 import type { SupersedingOrExpiring } from "../ports/secondary-indexes.js";
 import { rowFor } from "../ports/windows.js";
-import { fetchShown } from "../versions/fetch.js";
+import { fetchVisible } from "../versions/fetch.js";
 
 /** Memories fetched at a time; the largest of them weigh some megabytes. */
 const FETCH_MANY = 32;
@@ -156,7 +156,7 @@ export class SupersededIndex {
         projection: "all",
       } as const;
       const rows: Sequenced<Stored>[] = [];
-      const fetched = fetchShown(this.options, { ...wanted, includeSuperseded: true });
+      const fetched = fetchVisible(this.options, { ...wanted, includeSuperseded: true });
       for await (const some of fetched) rows.push(...some);
       rows.sort((a, b) => a.sequence - b.sequence);
       const last = rows.at(-1);

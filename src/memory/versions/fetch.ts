@@ -7,8 +7,8 @@ import { isExpired, lastOf, noSuchMemory } from "./current-version.js";
 
 export type FindPorts = Pick<DomainPorts, "log" | "secondaryIndexes" | "clock">;
 
-/** Which memories of a log are shown. */
-export interface Showing {
+/** Which memories of a log are visible. */
+export interface Visibility {
   readonly logId: string;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
@@ -22,12 +22,12 @@ interface Marked {
   readonly supersededBy?: string | undefined;
 }
 
-export type Shown = Projected["text"] & Marked;
+export type VisibleMemory = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
-export async function shownOf<E extends Projected["head"]>(
+export async function visibleOnly<E extends Projected["head"]>(
   { secondaryIndexes, clock }: FindPorts,
-  { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Showing,
+  { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Visibility,
   memories: readonly Sequenced<E>[],
 ): Promise<Sequenced<E & Marked>[]> {
   const nowMs = clock.wallMs();
@@ -59,13 +59,13 @@ export async function* fetchAll<W extends Projection>(
   }
 }
 
-/** Fetches those of some memories that are shown, slice by slice, from the highest number down. */
-export async function* fetchShown<W extends Projection>(
+/** Fetches those of some memories that are visible, slice by slice, from the highest number down. */
+export async function* fetchVisible<W extends Projection>(
   ports: FindPorts,
-  { logId, sequences, projection, ...showing }: Showing & Sequences & { readonly projection: W },
+  { logId, sequences, projection, ...visibility }: Visibility & Sequences & { readonly projection: W },
 ): AsyncGenerator<Sequenced<Projected[W] & Marked>[]> {
   for await (const some of fetchAll(ports.log, { logId, sequences, projection })) {
-    yield await shownOf(ports, { logId, ...showing }, some);
+    yield await visibleOnly(ports, { logId, ...visibility }, some);
   }
 }
 
@@ -74,7 +74,7 @@ export async function expectMemory(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   id: string,
-): Promise<Shown> {
+): Promise<VisibleMemory> {
   const found = (await findInNamespace(ports, scope, { ids: [id], projection: "text" })).get(id);
   if (found === undefined) throw noSuchMemory();
   return found;
@@ -133,7 +133,7 @@ export async function findMemories<W extends "all" | "text" | "head">(
     });
     for (const [id, sequence] of unread) before.set(id, sequence);
     const sequences = unread.map(([, sequence]) => sequence);
-    for await (const some of fetchShown(ports, { logId, sequences, projection, includeSuperseded: true })) {
+    for await (const some of fetchVisible(ports, { logId, sequences, projection, includeSuperseded: true })) {
       for (const { entry } of some) found.set(entry.id, entry);
     }
     rest = unread.map(([id]) => id).filter((id) => !found.has(id));

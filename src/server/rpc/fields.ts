@@ -23,7 +23,7 @@ import type { Redacted } from "../../memory/requests/handle-secrets.js";
 import type { RecencyRequest, ResultField } from "../../memory/requests/recall-options.js";
 import { type Expiry, instantOf, parseTimeOfYears } from "../../memory/requests/times.js";
 import { etagOf } from "../../memory/versions/current-version.js";
-import type { Shown } from "../../memory/versions/fetch.js";
+import type { VisibleMemory } from "../../memory/versions/fetch.js";
 import { storedJson } from "./stored-json.js";
 
 const NANOS_MAX = 999_999_999;
@@ -168,7 +168,7 @@ export function textsOf({ text, metadata }: Projected["text"]): string[] {
   return [text, metadata];
 }
 
-export function memoryOf(entry: Shown) {
+export function memoryOf(entry: VisibleMemory) {
   return {
     ...versionOf(entry),
     id: entry.id,
@@ -182,7 +182,7 @@ export function memoryOf(entry: Shown) {
 }
 
 /** Makes the fields that tell one version of a memory from another, and what hides it. */
-function versionOf(entry: Shown) {
+function versionOf(entry: VisibleMemory) {
   return {
     etag: etagOf(entry),
     updatedAt: timestampOf(entry.updatedAtMs),

@@ -8,7 +8,7 @@ import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
 import { byCreation } from "../../search/place.js";
-import { type FindPorts, findMemories, type Shown } from "../../versions/fetch.js";
+import { type FindPorts, findMemories, type VisibleMemory } from "../../versions/fetch.js";
 
 /** Maximum number of neighbors on each side of a result. */
 export const NEIGHBORS_MAX = 5;
@@ -101,13 +101,13 @@ async function createdAround(
   return { created: created.sort(byCreation), isAll: from === 1 && last < upto };
 }
 
-/** Reads the present versions of the first `count` memories that may be shown and have a value, in their order. */
+/** Reads the present versions of the first `count` visible memories that have a value, in their order. */
 async function readNeighbors(
   { includeSuperseded, values, ...context }: NeighborContext,
   created: readonly Created[],
   { count, value }: { count: number; value: string },
-): Promise<Shown[]> {
-  const neighbors: Shown[] = [];
+): Promise<VisibleMemory[]> {
+  const neighbors: VisibleMemory[] = [];
   // Checked each time: the search for other results' neighbors, which runs beside this, may have found out more.
   const mayMatch = ({ id }: { readonly id: string }) => values.mayHave(id, value);
   for (let at = 0; at < created.length && neighbors.length < count; at += LOOKUP_MANY) {
@@ -159,7 +159,7 @@ export class ValuesAt {
   constructor(private readonly keys: readonly string[] | undefined) {}
 
   /** Digest of a memory's value; that of a memory without one is empty. */
-  async digestOf({ id, metadata }: Shown): Promise<string> {
+  async digestOf({ id, metadata }: VisibleMemory): Promise<string> {
     if (this.keys === undefined) return "";
     // Metadata of thousands of keys takes milliseconds.
     await this.#timeSlice.endIfOver();

@@ -9,7 +9,7 @@ import { vectorsOf } from "../../ports/windows.js";
 import { authorizeFree } from "../../requests/authorize.js";
 import { parseFilter } from "../../requests/filter.js";
 import type { JsonObject } from "../../requests/metadata.js";
-import { shownOf } from "../../versions/fetch.js";
+import { visibleOnly } from "../../versions/fetch.js";
 import { matchingIn } from "../matching.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
 import { BEFORE_ALL, positionBehind, positionToken } from "./position.js";
@@ -86,7 +86,7 @@ interface Exported extends Pick<LivingLog, "logId" | "last"> {
   readonly stream: OpenStream;
 }
 
-/** Reads the memories that a log shows, and that match, as of its last entry. */
+/** Reads the visible memories of a log that match, as of its last entry. */
 async function* memoriesOf(
   ports: StreamPorts,
   { caller, includeVectors, signal, ending }: ExportRequest,
@@ -115,9 +115,9 @@ async function* memoriesOf(
     // No log is shorter than it was.
     if (end === undefined) throw new MemoryError("internal", `the log ends at ${reading.after}`);
     const readMs = clock.nowMs();
-    // Those that were superseded later are shown; of those that were replaced or deleted later, no text is left.
-    const shown = await shownOf(ports, { logId: reading.logId, upto: last }, entries.filter(isMemory));
-    const matching = filter === undefined ? shown : await matchingIn(clock, shown, filter);
+    // Those that were superseded later are visible; of those that were replaced or deleted later, no text is left.
+    const visible = await visibleOnly(ports, { logId: reading.logId, upto: last }, entries.filter(isMemory));
+    const matching = filter === undefined ? visible : await matchingIn(clock, visible, filter);
     let passed = 0;
     for await (const { sequence, entry } of fresh(clock, matching, readMs)) {
       reading.after = sequence;
