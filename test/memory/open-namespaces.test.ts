@@ -12,11 +12,21 @@ function anOpen(i: number, counted: { asked: number; looked: number }, accountId
       counted.looked++;
       return 0;
     },
-    index: { size: 1, vectors: { waiting: 0 }, rowCounts: { vectors: NO_ROWS, words: NO_ROWS } },
+    index: {
+      size: 1,
+      vectors: {
+        waiting: 0,
+        copiedBytes: 0,
+        releaseCopies() {
+          this.copiedBytes = 0;
+        },
+      },
+      rowCounts: { vectors: NO_ROWS, words: NO_ROWS },
+    },
     own: 100,
     get bytes() {
       counted.asked++;
-      return this.own;
+      return this.own + this.index.vectors.copiedBytes;
     },
   };
   const scope = { accountId, namespace: `n${i}` };
@@ -26,6 +36,7 @@ function anOpen(i: number, counted: { asked: number; looked: number }, accountId
     replica: replica as unknown as Replica,
     appender: { waiting: 0 } as Appender,
     touchedMs: 0,
+    lastUse: 0,
     gone: false,
   };
   return { open, replica };
@@ -42,6 +53,57 @@ function filled(bytesMax: number) {
   }
   return { counted, closed, namespaces, all };
 }
+
+describe("copies of vectors", () => {
+  /** Opens two namespaces that are used, and make copies, in turns; returns what is closed. */
+  function usedInTurns({ bytesMax, times }: { bytesMax: number; times: readonly number[] }): Replica[] {
+    const counted = { asked: 0, looked: 0 };
+    const closed: Replica[] = [];
+    const namespaces = new OpenNamespaces(bytesMax, (replica) => closed.push(replica));
+    const two = [anOpen(1, counted), anOpen(2, counted)];
+    for (const { open } of two) {
+      namespaces.add(open);
+      namespaces.evict(open);
+    }
+    for (const [i, many] of times.entries()) {
+      const { open, replica } = two[i % 2] as (typeof two)[number];
+      for (let use = 0; use < many; use++) {
+        namespaces.add(open);
+        replica.index.vectors.copiedBytes = 20;
+        namespaces.evict(open);
+      }
+      if (closed.length === 0) expect(namespaces.measure().bytes).toBeLessThanOrEqual(bytesMax);
+    }
+    return closed;
+  }
+  const IN_TURNS = [1, 1, 1, 1, 1, 1];
+
+  it.each([
+    { fit: "beside those of one of them", bytesMax: 225 },
+    { fit: "without any", bytesMax: 205 },
+  ])("are released before a namespace is closed: two that fit $fit stay open", ({ bytesMax }) => {
+    expect(usedInTurns({ bytesMax, times: IN_TURNS })).toEqual([]);
+  });
+
+  it("are kept, and the namespace used longest ago is closed, if another one is used on and on", () => {
+    expect(usedInTurns({ bytesMax: 205, times: [1, 50] })).toEqual([]);
+    expect(usedInTurns({ bytesMax: 205, times: [1, 200] })).toHaveLength(1);
+  });
+
+  it("are kept if a namespace must be closed all the same", () => {
+    const counted = { asked: 0, looked: 0 };
+    const closed: Replica[] = [];
+    const namespaces = new OpenNamespaces(350, (replica) => closed.push(replica));
+    const all = Array.from({ length: 4 }, (_, i) => anOpen(i, counted));
+    for (const { open, replica } of all) {
+      replica.index.vectors.copiedBytes = 10;
+      namespaces.add(open);
+      namespaces.evict(open);
+    }
+    expect(closed).toEqual([all[0]?.open.replica]);
+    expect(all.slice(1).map(({ replica }) => replica.index.vectors.copiedBytes)).toEqual([10, 10, 10]);
+  });
+});
 
 describe("many open namespaces", () => {
   it("are not measured anew for each that grows", () => {

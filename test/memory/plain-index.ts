@@ -33,6 +33,7 @@ export function plainIndex(changes: Partial<VectorPart> = {}): PlainIndex {
     },
     waiting: 0,
     copiedBytes: 0,
+    releaseCopies: () => {},
     error: 1e-5,
     isExact: true,
     restore: async () => 0,

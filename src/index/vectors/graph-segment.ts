@@ -110,9 +110,9 @@ export class GraphSegment implements AnySegment {
     return this.#compactRead;
   }
 
-  /** Gives the memory of its vectors in a byte for each dimension back, unless filters need them. */
+  /** Gives the memory of its vectors in a byte for each dimension back; the next search that needs them reads them again. */
   releaseCompact(): void {
-    if (this.isScanned) return;
+    this.isScanned = false;
     this.#compact = undefined;
     this.#compactRead = undefined;
   }

@@ -125,6 +125,10 @@ export class UsearchIndex {
     return this.#sum("copiedBytes");
   }
 
+  releaseCopies(): void {
+    for (const segment of this.#segments) segment.releaseCompact();
+  }
+
   get rowCounts(): RowCounts {
     const behind = Math.max(0, this.#tail.rows - this.#tailRowsMax({ waits: true }));
     return { tail: this.#tail.rows, removed: this.#sum("removed"), behind };
@@ -326,9 +330,10 @@ export class UsearchIndex {
     return ALWAYS_COMPARED_SHARE * this.options.comparedBytesMax;
   }
 
-  /** Gives the memory back of vectors that searches without a filter compare no more. */
+  /** Gives the memory back of vectors that searches without a filter compare no more, unless filters need them. */
   #releaseUnused(): void {
-    if (!this.#comparesAll()) for (const segment of this.#segments) segment.releaseCompact();
+    if (this.#comparesAll()) return;
+    for (const segment of this.#segments) if (!segment.isScanned) segment.releaseCompact();
   }
 
   /** True if the vectors of all segments, and `more` rows, have at most so many bytes, one for each dimension. */

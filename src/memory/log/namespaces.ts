@@ -227,7 +227,7 @@ export class Namespaces {
     const options = this.#options;
     const replica = new Replica(logId, options);
     const appender = new Appender(replica, { ...options, allWaiting: this.#allWaiting });
-    return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
+    return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, lastUse: 0, gone: false };
   }
 
   /** Records a use. */

@@ -8,6 +8,8 @@ const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
 export const OPEN_MAX = 10_000;
 /** Number of namespaces closed ahead when there are too many, because each eviction goes over all of them. */
 const CLOSED_AHEAD = 100;
+/** Number of uses within which namespaces are taken to be used in turns. */
+const IN_TURNS_USES = 100;
 
 /** An open namespace. */
 export interface Open {
@@ -16,6 +18,8 @@ export interface Open {
   readonly appender: Appender;
   /** Time when its use was last recorded, by the monotonic clock. */
   touchedMs: number;
+  /** Number of its last use, among those of all. */
+  lastUse: number;
   /** True if it is no longer handed out, and closed when the last call that uses it ends. */
   gone: boolean;
 }
@@ -40,6 +44,7 @@ export class OpenNamespaces {
   /** Bytes of each when it was measured last, and their sum: to measure ten thousand takes tens of milliseconds. */
   readonly #bytesOf = new Map<Open, number>();
   #bytesKnown = 0;
+  #uses = 0;
 
   /** @param bytesMax bytes of open indexes beyond which the least recently used ones are closed */
   constructor(
@@ -72,6 +77,7 @@ export class OpenNamespaces {
     const key = scopeId(open.scope);
     this.#open.delete(key);
     this.#open.set(key, open);
+    open.lastUse = ++this.#uses;
   }
 
   /** Removes a namespace, and closes it once no call uses it. */
@@ -129,7 +135,8 @@ export class OpenNamespaces {
    * Notes the bytes of a namespace that was opened or has grown. If all are over the budget, or too many, it closes the
    * least recently used ones until the rest fits: first those of an account that has more than half, so that it does not
    * close all others'. Namespaces in use stay, and so does the one used last: otherwise a single namespace above the
-   * budget would be built again for every call.
+   * budget would be built again for every call. None is closed if copies of vectors can go instead: to make them
+   * again takes milliseconds.
    */
   evict(grown: Open): void {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
@@ -141,6 +148,7 @@ export class OpenNamespaces {
     if (!isOver()) return;
     // One pass over each list: thousands may be closed together.
     const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
+    if (!isTooMany) this.#releaseCopies(unused);
     const heldBy = this.#byAccount();
     for (const open of unused) {
       if (!isOver()) return;
@@ -153,6 +161,25 @@ export class OpenNamespaces {
     for (const open of unused) {
       if (!isOver()) return;
       if (!open.gone) this.letGo(open);
+    }
+  }
+
+  /**
+   * Gives back copies of vectors, if that is enough: of namespaces that are not in use, and of the one used last if the
+   * others would be opened again soon, and so close each other in turns.
+   */
+  #releaseCopies(unused: readonly Open[]): void {
+    const [oldest] = unused;
+    const isInTurns = oldest !== undefined && this.#uses - oldest.lastUse < IN_TURNS_USES;
+    const releasable = isInTurns ? [...unused, ...this.all.slice(-1)] : unused;
+    const copiedBytes = ({ replica }: Open) => replica.index.vectors.copiedBytes;
+    const copied = releasable.filter((open) => copiedBytes(open) > 0);
+    const least = copied.reduce((bytes, open) => bytes - copiedBytes(open), this.#bytesKnown);
+    if (least > this.bytesMax) return;
+    for (const open of copied) {
+      if (this.#bytesKnown <= this.bytesMax) return;
+      open.replica.index.vectors.releaseCopies();
+      this.#note(open, open.replica.bytes);
     }
   }
 

@@ -118,6 +118,8 @@ export interface VectorIndex {
   readonly waiting: number;
   /** Bytes, of those of the index, of copies that searches have made of its vectors to find more, or sooner. */
   readonly copiedBytes: number;
+  /** Gives the memory of these copies back; a search makes them again when it needs them. */
+  releaseCopies(): void;
   /** Bound of the error of a hit's similarity. */
   readonly error: number;
   /** True if a search without a bound of its depth misses none of the nearest. */

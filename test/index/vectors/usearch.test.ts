@@ -299,6 +299,27 @@ describe("an index by USearch", () => {
     expect(await bytesAt({ memoryBytesMax: 8 * compared })).toBe(bytes + compared);
   });
 
+  it("gives the memory of its copies back, also of those that filters made, and finds the same afterwards", async () => {
+    const { index } = open(newFolder(), { comparedBytesMax: 1e9 });
+    await index.add(rows.slice(0, 700));
+    await index.settled();
+    const search = { vector: queries[0] as Float32Array, limit: 10 };
+    const among = new Selection([]).with(Array.from({ length: 50 }, (_, i) => 2 * i + 1));
+    const found = async () => [await index.search(search), await index.search({ ...search, among })];
+    await found();
+    const copied = 700 * DIMENSIONS;
+    const [before, bytes] = [await found(), index.bytes];
+    expect(index.copiedBytes).toBe(copied);
+    // One search is under way meanwhile.
+    const searching = found();
+    index.releaseCopies();
+    expect([index.copiedBytes, index.bytes]).toEqual([0, bytes - copied]);
+    expect(await searching).toEqual(before);
+    await found();
+    expect(await found()).toEqual(before);
+    expect(index.copiedBytes).toBe(copied);
+  });
+
   it("finds the oldest of memories that are equally near, in segments and the tail, with a filter or not", async () => {
     const { index } = open(newFolder(), { segmentRowsMax: 700, comparedBytesMax: 2 ** 20 });
     const [equal] = queries as [Float32Array];
