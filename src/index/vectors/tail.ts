@@ -1,9 +1,8 @@
 import { CHUNK_ROWS, Chunk, type VectorRow } from "./chunk.js";
 import { VECTORS_MAX } from "./keys.js";
 
-/** Capacity of the first chunk at its start, and of every other one; it doubles when full. */
+/** Capacity of a chunk at its start; it doubles when full. */
 const CAPACITY_FIRST = 16;
-const CAPACITY_NEXT = 1024;
 /** Number of vectors up to which two chunks become one. */
 const JOINED_ROWS_MAX = CHUNK_ROWS / 2;
 
@@ -37,8 +36,7 @@ export class Tail {
   add(row: VectorRow): void {
     let last = this.chunks.at(-1);
     if (last === undefined || this.chunks.length === this.#frozen || !last.fits(row.vectors.length)) {
-      const capacity = last === undefined ? CAPACITY_FIRST : CAPACITY_NEXT;
-      last = new Chunk(this.dimensions, { capacity, peak: last?.peak });
+      last = new Chunk(this.dimensions, { capacity: CAPACITY_FIRST, peak: last?.peak });
       this.chunks = [...this.chunks, last];
     }
     last.add(row);

@@ -102,8 +102,9 @@ export class UsearchIndex {
   #writing: Promise<unknown> | undefined;
   /** Memories that were removed since the sealing under way began. */
   readonly #removed = new Set<number>();
-  /** Time before which no sealing begins that is in no hurry. */
+  /** Time before which no sealing begins that is in no hurry, and the timer that begins it then. */
   #sealAtMs = 0;
+  #sealLater: NodeJS.Timeout | undefined;
   /** Searches under way. */
   readonly #readings = new Set<Promise<unknown>>();
   /** Settles when no check of a search is under way. */
@@ -233,6 +234,7 @@ export class UsearchIndex {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error("the index is closed"));
+    clearTimeout(this.#sealLater);
     await this.#sealing;
     const all = this.#segments;
     this.#segments = [];
@@ -351,9 +353,20 @@ export class UsearchIndex {
     if (folder === undefined || this.#sealing !== undefined || this.#closing.signal.aborted) return;
     const waits = performance.now() < this.#sealAtMs;
     const gappy = this.#segments.find(({ isGappy }) => isGappy);
-    const isLong = this.#tail.rows > this.#tailRowsMax({ waits });
-    if (isLong && !(waits && this.#failure !== undefined)) this.#begin(folder, this.#lastWithSpace);
+    const isLong = (options: { waits: boolean }) => this.#tail.rows > this.#tailRowsMax(options);
+    if (isLong({ waits }) && !(waits && this.#failure !== undefined))
+      this.#begin(folder, this.#lastWithSpace);
     else if (gappy !== undefined && !waits) this.#begin(folder, gappy, { rows: 0 });
+    else if (this.#failure === undefined && (gappy !== undefined || isLong({ waits: false })))
+      this.#sealAfterPause();
+  }
+
+  /** Begins what is due when the pause ends: nothing may be added or removed for a long time. */
+  #sealAfterPause(): void {
+    this.#sealLater ??= setTimeout(() => {
+      this.#sealLater = undefined;
+      this.#sealIfDue();
+    }, this.#sealAtMs - performance.now()).unref();
   }
 
   /** Number of vectors of the tail above which they are sealed; a larger one after a sealing a moment ago. */

@@ -171,6 +171,20 @@ describe("an index by USearch", () => {
     expect(again.size).toBe(800);
   });
 
+  it("seals what waits when the pause after the last sealing ends, though nothing more is added or removed", async () => {
+    const { index } = open(newFolder(), { sealingShare: 0.3 });
+    await index.add(rows.slice(0, 600));
+    await index.settled();
+    await index.add(rows.slice(600, 1300));
+    const late = index.rowCounts.tail;
+    expect(late).toBe(700);
+    await vi.waitFor(() => expect(index.rowCounts.tail).toBe(0), { timeout: 30_000 });
+    // In a tail that begins anew, a few vectors take little memory.
+    const { bytes } = index;
+    await index.add(rows.slice(1300, 1305));
+    expect(index.bytes - bytes).toBeLessThan(16 * (5 * DIMENSIONS + 8) + 1);
+  });
+
   it("begins another segment when one is full, and finds what is in any", async () => {
     const { index, snapshotsDir } = open(newFolder(), { segmentRowsMax: 600 });
     for (let from = 0; from < 2000; from += 250) {
