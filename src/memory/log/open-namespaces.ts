@@ -136,7 +136,7 @@ export class OpenNamespaces {
    * least recently used ones until the rest fits: first those of an account that has more than half, so that it does not
    * close all others'. Namespaces in use stay, and so does the one used last: otherwise a single namespace above the
    * budget would be built again for every call. None is closed if copies of vectors can go instead: to make them
-   * again takes milliseconds.
+   * again takes a small part of the time of opening an index.
    */
   evict(grown: Open): void {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
