@@ -10,7 +10,7 @@ import type {
   UpdateFailure,
 } from "../clients/typescript/src/index.js";
 import { printable } from "../src/admin/show.js";
-import { count as grouped } from "../src/errors.js";
+import { counted, count as grouped, memoriesOf } from "../src/errors.js";
 import { IDS_MAX } from "../src/memory/requests/id.js";
 import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { UsageError } from "./failure.js";
@@ -208,7 +208,7 @@ export async function get(id: string, given: NamespaceOptions): Promise<void> {
 export async function count(given: NamespaceOptions & { filter?: Metadata }): Promise<void> {
   const { namespace, filter } = given;
   const answer = await connect(given).count({ namespace, filter });
-  print(given, answer, () => [`${grouped(answer.memories)} memories in ${namespace}`]);
+  print(given, answer, () => [`${memoriesOf(answer.memories)} in ${namespace}`]);
 }
 
 interface Forgetting extends NamespaceOptions {
@@ -236,7 +236,7 @@ export async function forget(ids: readonly string[], given: Forgetting): Promise
     }
   }
   const missing = filter === undefined ? new Set(ids).size - deleted : 0;
-  const rest = missing > 0 ? `, ${missing} were not there` : "";
+  const rest = missing > 0 ? `, ${missing} ${missing === 1 ? "was" : "were"} not there` : "";
   print(given, { deleted, ...(filter === undefined && { missing }) }, () => [`${deleted} erased${rest}`]);
 }
 
@@ -254,10 +254,19 @@ export async function updateMetadata(ids: readonly string[], given: UpdatingMany
   const change = { namespace, metadata, remove };
   if (dryRun) {
     const { matched = 0, samples } = await recalld.updateMemories({ ...change, ids, filter, dryRun });
-    return print(given, { matched, samples }, () => [
-      `${grouped(matched)} memories match; some of them, as they would be:`,
-      ...tableOf({ id: ({ id }) => id, metadata: (each) => short(JSON.stringify(each.metadata)) }, samples),
-    ]);
+    const columns = {
+      id: ({ id }: Memory) => id,
+      metadata: (each: Memory) => short(JSON.stringify(each.metadata)),
+    };
+    const match =
+      matched === 1
+        ? "matches; as it"
+        : `match; ${matched > samples.length ? "some of them, as" : "as"} they`;
+    return print(given, { matched, samples }, () =>
+      matched === 0
+        ? ["0 memories match"]
+        : [`${memoriesOf(matched)} ${match} would be:`, ...tableOf(columns, samples)],
+    );
   }
   let updated = 0;
   const failed: UpdateFailure[] = [];
@@ -304,12 +313,12 @@ export async function dropNamespaces(
   const meant = { prefix: prefix ?? "" };
   if (dryRun) {
     const { namespaces, memories, matched = 0 } = await recalld.deleteNamespaces({ ...meant, dryRun });
-    const held = `${grouped(memories)} memories`;
+    const begin = `${counted(matched, "namespace")} ${matched === 1 ? "begins" : "begin"} with ${printable(prefix ?? "")}`;
     const some = matched > namespaces.length ? `the first ${namespaces.length}` : "these";
-    return print(given, { namespaces, memories, matched }, () => [
-      `${grouped(matched)} namespaces begin with ${printable(prefix ?? "")}; ${some} hold ${held}:`,
-      ...namespaces.map(short),
-    ]);
+    const hold = matched === 1 ? "it holds" : `${some} hold`;
+    return print(given, { namespaces, memories, matched }, () =>
+      matched === 0 ? [begin] : [`${begin}; ${hold} ${memoriesOf(memories)}:`, ...namespaces.map(short)],
+    );
   }
   if (!given.force) {
     throw new UsageError("--prefix deletes memories too: see which with --dry-run, then add --force");
@@ -322,7 +331,7 @@ export async function dropNamespaces(
     more = answer.more;
   }
   print(given, { deleted, memories }, () => [
-    `${grouped(deleted)} namespaces deleted, with ${grouped(memories)} memories`,
+    `${counted(deleted, "namespace")} deleted, with ${memoriesOf(memories)}`,
   ]);
 }
 
@@ -331,7 +340,7 @@ async function dropNamespace(
   { force, ...given }: Options & { force?: boolean },
 ): Promise<void> {
   const { deleted } = await connect(given).deleteNamespace({ namespace, force });
-  print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${grouped(deleted)} memories`]);
+  print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${memoriesOf(deleted)}`]);
 }
 
 export async function namespaces(given: Options): Promise<void> {

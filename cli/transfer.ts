@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { OnSecret } from "../clients/typescript/src/index.js";
-import { count as grouped } from "../src/errors.js";
+import { counted, memoriesOf } from "../src/errors.js";
 import { PAGE_SIZE_MAX } from "../src/memory/requests/page.js";
 import { ProgressLine } from "../src/progress.js";
 import { EXIT, failureLine, UsageError } from "./failure.js";
@@ -68,14 +68,14 @@ export async function exportTo(
     const count = memoriesIn(
       await writeLines(lines, target.stream, (count) => {
         const memories = memoriesIn(count);
-        if (memories > 0) progress.show(`${grouped(memories)} memories`);
+        if (memories > 0) progress.show(memoriesOf(memories));
       }),
     );
     await target.commit();
     progress.end();
-    const where = all ? ` of ${grouped(namespaces)} namespaces` : "";
+    const where = all ? ` of ${counted(namespaces, "namespace")}` : "";
     print(given, { file, memories: count, ...(all && { namespaces }) }, () => [
-      `${grouped(count)} memories${where} are in ${file}`,
+      `${memoriesOf(count)}${where} ${count === 1 ? "is" : "are"} in ${file}`,
     ]);
   } finally {
     progress.end();

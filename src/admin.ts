@@ -8,7 +8,7 @@ import { modelOf } from "./compose/models.js";
 import { openIndexFiles, openStorage } from "./compose/storage.js";
 import { type Config, ConfigError, linesOnFailure, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
-import { count, failedPrecondition } from "./errors.js";
+import { count, counted, failedPrecondition, memoriesOf } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -76,7 +76,14 @@ function operateBy(operation: string): Run {
 async function verifyDatabase(config: Config): Promise<Said> {
   const { logIds, problems, ...counts } = await readBack(config);
   const { memories, erased, indexes, unusable, unfinished } = counts;
-  const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${indexes} indexes in files`];
+  const lines = [
+    [
+      counted(logIds, "log"),
+      memoriesOf(memories),
+      `${count(erased)} erased`,
+      `${counted(indexes, "index", "indexes")} in files`,
+    ].join(", "),
+  ];
   if (unusable > 0)
     lines.push(`${unusable} index files are damaged or outdated; the next use builds them anew`);
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);
@@ -105,7 +112,7 @@ async function takeBackup(config: Config, given: Given): Promise<Said> {
       copy: async (path) => void (await adminClient.ask({ operation: "backup", given: { path } })),
     });
     const { memories, accounts } = manifest.counts;
-    const holds = `${count(memories)} memories of ${count(accounts)} accounts, ${count(manifest.file.bytes)} bytes`;
+    const holds = `${memoriesOf(memories)} of ${counted(accounts, "account")}, ${count(manifest.file.bytes)} bytes`;
     return { lines: [`${folder}: ${holds}`], json: manifest };
   } finally {
     await adminClient.close();
@@ -120,7 +127,7 @@ async function restoreBackup(config: Config, given: Given): Promise<Said> {
     dataDir,
     verify: async (draft) => (await readBack({ ...config, dataDir: draft })).problems,
   });
-  const lines = [`${count(manifest.counts.memories)} memories are in ${dataDir}, as of ${manifest.begun_at}`];
+  const lines = [`${dataDir} has ${memoriesOf(manifest.counts.memories)}, as of ${manifest.begun_at}`];
   if (problems.length === 0) lines.push("all was read back, and is well");
   else lines.push("the backup is as it was written; the database that it was taken of had this already:");
   return { lines, json: { ...manifest, problems }, problems };

@@ -174,6 +174,14 @@ export function count(n: number): string {
   return n.toLocaleString("en-US");
 }
 
+/** Formats a number of things for people: `1 memory`, `2,000 memories`. */
+export function counted(n: number, one: string, several = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : several}`;
+}
+
+/** Formats a number of memories for people. */
+export const memoriesOf = (n: number): string => counted(n, "memory", "memories");
+
 /** Runs work on one part of a request; its errors name their field behind the part's path. */
 export function ofItem<T>(path: string, work: () => T): T {
   try {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { isUnavailable } from "../errors.js";
+import { isUnavailable, MemoryError } from "../errors.js";
 import { commandLine, commandsOf, givenTo, nameOf, wholeNumber } from "./command-line.js";
 import type { Request } from "./operations.js";
 
@@ -135,5 +135,7 @@ function addDatabase(program: Command): void {
 }
 
 export function exitCodeOf(error: unknown): number {
-  return isUnavailable(error) ? EXIT.unavailable : EXIT.refused;
+  if (isUnavailable(error)) return EXIT.unavailable;
+  const isInvalid = error instanceof MemoryError && error.code === "invalid_argument";
+  return isInvalid ? EXIT.notUnderstood : EXIT.refused;
 }

@@ -61,11 +61,15 @@ for (const { name, env, skip } of databases) {
       await server.stop();
     });
 
-    it("is told what is wrong with the email", async () => {
-      expect(await admin(settings, "accounts", "create", "--email", "ada")).toEqual({
-        code: 1,
+    it.each([
+      [["accounts", "create", "--email", "ada"], "email is not of the form name@host"],
+      [["accounts", "list", "--limit", "0"], "limit is 0; it must be a whole number from 1 to 1000"],
+      [["index", "status", "--limit", "1001"], "limit is 1001; it must be a whole number from 1 to 1000"],
+    ])("is told what is wrong with a value: %j", async (line, message) => {
+      expect(await admin(settings, ...line)).toEqual({
+        code: 2,
         stdout: "",
-        stderr: "recalld-admin: email is not of the form name@host\n",
+        stderr: `recalld-admin: ${message}\n`,
       });
     });
 

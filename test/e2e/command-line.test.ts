@@ -139,7 +139,7 @@ describe("recalld's own command line", () => {
 
   it("exports a namespace, and imports it into another one, once", async () => {
     const file = join(folder, "facts.jsonl");
-    expect((await recalld(["export", "-n", "facts", "--file", file])).out).toMatch(/^\d memories are in/);
+    expect((await recalld(["export", "-n", "facts", "--file", file])).out).toMatch(/^1 memory is in /);
     const [piped, written] = [(await recalld(["export", "-n", "facts"])).out, readFileSync(file, "utf8")];
     // The times of the two exports, and so their checksums, differ.
     expect(piped.split("\n").slice(1, -2)).toEqual(written.split("\n").slice(1, -2));
@@ -362,9 +362,15 @@ describe("recalld's own command line", () => {
     expect((await now()).metadata).toEqual({ n: 4, s: "3" });
     await recalld(["update", id, "-m", "z=1", "--replace-metadata", ...options]);
     expect((await now()).metadata).toEqual({ z: 1 });
-    expect((await recalld(["count", "--filter", '{"z": 1}', ...options])).out).toBe("1 memories in merge\n");
+    expect((await recalld(["count", "--filter", '{"z": 1}', ...options])).out).toBe("1 memory in merge\n");
     const counted = await recalld(["count", "--json", ...options]);
     expect(JSON.parse(counted.out)).toEqual({ memories: 1, namespace: "merge" });
+    const dry = (z: number) =>
+      recalld(["update-metadata", "--filter", `{"z": ${z}}`, "-m", "y=1", "--dry-run", ...options]);
+    expect((await dry(1)).out).toMatch(
+      /^1 memory matches; as it would be:\nid +metadata\nmem_\w+ +\{.*\}\n$/,
+    );
+    expect((await dry(2)).out).toBe("0 memories match\n");
     expect((await recalld(["forget", "--filter", '{"z": 1}', ...options])).out).toBe("1 erased\n");
   });
 

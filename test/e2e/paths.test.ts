@@ -194,6 +194,28 @@ it("says of a filter in a query that it is no JSON, and how deep metadata may be
   expect(await deep.json()).toMatchObject({ message: "metadata is more than 16 levels deep" });
 });
 
+it.each([
+  ["/account", 400, "account_id is missing"],
+  ["/namespaces/unread", 400, "the namespace holds 1 memory; set force to drop it"],
+])("says of a DELETE that fails that its body is not read: %s", async (path, status, message) => {
+  await post("/store", { namespace: "unread", text: "Ana plays the cello." });
+  const del = async (body: string | null) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body !== null && { "content-type": "application/json" }),
+    };
+    const answer = await fetch(server.url + path, { method: "DELETE", headers, body });
+    return { ...(await answerOf<{ message: string; field?: string }>(answer)), status: answer.status };
+  };
+  const plain = await del(null);
+  expect(plain).toMatchObject({ status, message });
+  const hinted = await del('{"force": true, "account_id": "acc_1"}');
+  expect(hinted).toMatchObject({ status, field: plain.field });
+  expect(hinted.message).toBe(
+    `${plain.message}; the body of a DELETE is not read: send its fields in the query`,
+  );
+});
+
 it.each(["If-Match", "If-None-Match", "If-Unmodified-Since"])(
   "changes nothing under a condition that it does not read, %s",
   async (name) => {

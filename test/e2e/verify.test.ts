@@ -55,7 +55,7 @@ describe("verify and compact", () => {
     await storeAndForget(dataDir, {});
     expect(await admin({ DATA_DIR: dataDir }, "verify")).toEqual({
       code: 0,
-      output: "2 logs, 1 memories, 2 erased, 0 indexes in files\nall is well\n",
+      output: "2 logs, 1 memory, 2 erased, 0 indexes in files\nall is well\n",
     });
     expect((await admin({ DATA_DIR: dataDir }, "compact")).output).toMatch(/bytes before, .* after/);
     expect((await admin({ DATA_DIR: dataDir }, "verify")).code).toBe(0);
@@ -115,7 +115,7 @@ describe("verify and compact", () => {
     const dataDir = newDataDir();
     await storeAndForget(dataDir, env);
     const { code, output } = await admin({ ...env, DATA_DIR: dataDir }, "verify");
-    expect(output).toBe("2 logs, 1 memories, 2 erased, 0 indexes in files\nall is well\n");
+    expect(output).toBe("2 logs, 1 memory, 2 erased, 0 indexes in files\nall is well\n");
     expect(code).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { count, failedPrecondition, type MemoryError } from "../../errors.js";
+import { failedPrecondition, type MemoryError, memoriesOf } from "../../errors.js";
 import { appendDirect } from "../log/append-direct.js";
 import { onLiving } from "../log/living-log.js";
 import { allNames } from "../log/walk.js";
@@ -47,8 +47,7 @@ export async function drop(
 }
 
 function notEmpty(size: number): MemoryError {
-  const memories = size === 1 ? "1 memory" : `${count(size)} memories`;
-  return failedPrecondition(`the namespace holds ${memories}; set force to drop it`, {
+  return failedPrecondition(`the namespace holds ${memoriesOf(size)}; set force to drop it`, {
     reason: "NAMESPACE_NOT_EMPTY",
   });
 }

@@ -120,7 +120,8 @@ export function dropUnread(request: Request, response: Response, timeoutMs: numb
   });
 }
 
-function hasBody(request: Request): boolean {
+/** True if the request has a body, or announces one. */
+export function hasBody(request: Request): boolean {
   if ("stream" in request) return !request.stream.endAfterHeaders;
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   return length !== "0" || encoding !== undefined;

@@ -1,11 +1,12 @@
 import { type DescField, ScalarType, toJsonString } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { invalid, safeName } from "../../errors.js";
+import { invalid, MemoryError, safeName } from "../../errors.js";
 import { isObject } from "../../memory/requests/metadata.js";
 import { readBody, readQuery } from "../body.js";
 import type { Call } from "../call.js";
 import { type Calls, SIGN_UP } from "../calls.js";
 import { fieldOf, JSON_OPTIONS, readJson } from "../json.js";
+import { hasBody } from "../listen/open-requests.js";
 import type { Rpc } from "../rpc/service.js";
 import { withStoredJson } from "../rpc/stored-json.js";
 import { type Endpoint, serve } from "../serve.js";
@@ -52,13 +53,19 @@ export function addRest(
       call.message = await read(call, reply.request);
       if (form !== undefined)
         return sendStream(rpc.serve(call.message as never, call), { call, reply, form, output });
-      return withStoredJson(toJsonString(output, await calls.run(call, rpc), JSON_OPTIONS));
+      const answered = calls.run(call, rpc);
+      const isUnread = takes === undefined && hasBody(reply.request.raw);
+      const message = await (isUnread ? answered.catch((error) => throwUnread(error, method)) : answered);
+      return withStoredJson(toJsonString(output, message, JSON_OPTIONS));
     };
     const streams = form !== undefined;
     const credential = name === SIGN_UP ? undefined : "either";
     serve(app, { method, url, name, streams, credential, takes, answer }, calls);
   }
 }
+
+/** Codes of errors that a field which is left out can cause. */
+const MAY_MISS_FIELDS = ["invalid_argument", "failed_precondition"];
 
 /** Headers of conditional requests. */
 const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
@@ -75,6 +82,14 @@ function refuseQuery({ url }: FastifyRequest): void {
   const [name] = readQuery(url).keys();
   if (name !== undefined)
     throw invalid(safeName(name), "stands in the query, which is not read here; send it in the body");
+}
+
+/** Adds to the error of a call what its caller may not know: the body, in which the missing field may be, was not read. */
+function throwUnread(error: unknown, method: string): never {
+  if (!(error instanceof MemoryError && MAY_MISS_FIELDS.includes(error.code))) throw error;
+  const { code, message, ...options } = error;
+  const hint = `; the body of a ${method} is not read: send its fields in the query`;
+  throw new MemoryError(code, message + hint, options);
 }
 
 /** Parameters of the path. @throws MemoryError `invalid_argument` for bytes that are not percent-encoded. */

@@ -62,7 +62,7 @@ export const updateMany: Tool = {
       updated,
       unchanged,
       failed: failed.length > 0 ? failed.slice(0, FAILED_MAX) : undefined,
-      note: more > 0 ? `${more} other memories failed, too` : undefined,
+      note: more > 0 ? `${more} more failed, too` : undefined,
       page_token: next || undefined,
     };
   },

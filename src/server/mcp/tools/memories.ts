@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { memoriesOf } from "../../../errors.js";
 import { parseStored } from "../../rpc/stored-json.js";
 import type { Fitted, Showable } from "./budget.js";
 import { type Json, text, texts } from "./tool.js";
@@ -41,7 +42,10 @@ export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}) {
 /** Advice on how to read on; absent where everything is shown. */
 export function noteOn({ memories, left_out }: Fitted): string | undefined {
   const isCut = memories.some(({ cut }) => cut === true);
-  const notes = [isCut && "a text is cut", left_out && `${left_out.length} memories are left out`];
+  const notes = [
+    isCut && "a text is cut",
+    left_out && `${memoriesOf(left_out.length)} ${left_out.length === 1 ? "is" : "are"} left out`,
+  ];
   const said = notes.filter(Boolean).join(" and ");
   return said === "" ? undefined : `${said} for max_tokens: read on by memory_list with ids`;
 }

@@ -1,3 +1,4 @@
+import { memoriesOf } from "../../../errors.js";
 import { fitInto, type Showable } from "./budget.js";
 import { memoriesSchema, memoryView, noteOn } from "./memories.js";
 import { type Json, MAX_TOKENS, NAMESPACE, type Tool, text, texts } from "./tool.js";
@@ -83,7 +84,7 @@ function weakNote(memories: readonly Json[]): string | undefined {
 function emptyNote(namespace: string, considered: unknown): string {
   if (considered === undefined) return `no memories in ${namespace} to show`;
   if (considered === 0) return `there is no namespace ${namespace} (considered: 0)`;
-  return `${namespace} holds ${considered} memories, but the arguments like_id, filter, after, before, min_score and min_fit leave out all of them`;
+  return `${namespace} holds ${memoriesOf(Number(considered))}, but the arguments like_id, filter, after, before, min_score and min_fit leave out all of them`;
 }
 
 /** Finds the middle of the part of a text that fits best; where `fields` leaves that out, the text's beginning. */
