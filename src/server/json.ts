@@ -222,11 +222,11 @@ function parseDuration(text: string): Message | undefined {
 }
 
 function parseEnum(choice: DescEnum, value: unknown, name: string): number {
-  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
   const chosen = choice.values.find((each) => each.name === value);
   if (chosen !== undefined) return chosen.number;
   // The first one is "unspecified", which nobody means.
   const names = choice.values.slice(1).map((each) => each.name);
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send one of ${names.join(", ")}`);
   throw invalid(name, `is none of ${names.join(", ")}${suggestion(value, names)}`);
 }
 

@@ -146,4 +146,7 @@ it("a choice that is none is told only what one may mean", () => {
   expect(() => readArguments(RecallRequestSchema, { mode: "hybrid" })).toThrow(
     "mode is none of COSINE, HYBRID; did you mean HYBRID?",
   );
+  expect(() => readArguments(RecallRequestSchema, { mode: 2 })).toThrow(
+    "mode is a number; send one of COSINE, HYBRID",
+  );
 });
