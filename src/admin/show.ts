@@ -16,13 +16,26 @@ function table(rows: readonly Row[]): string {
 
 /** Lays out rows of cells as lines whose columns stand below each other. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? "").length)));
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => widthOf(row[i] ?? ""))));
   return rows.map((row) =>
     row
-      .map((each, i) => each.padEnd(widths[i] ?? 0))
+      .map((each, i) => each + " ".repeat(Math.max(0, (widths[i] ?? 0) - widthOf(each))))
       .join("  ")
       .trimEnd(),
   );
+}
+
+const GRAPHEMES = new Intl.Segmenter();
+/** Characters that terminals show in two cells: emoji, and those of East Asia. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
+
+/** Number of cells in which a terminal shows a text. */
+function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let cells = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) cells += WIDE.test(segment) ? 2 : 1;
+  return cells;
 }
 
 /** Formats a value without control characters: users' texts must not control the terminal. */
