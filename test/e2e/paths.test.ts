@@ -198,7 +198,8 @@ it.each([
   ["/account", 400, "account_id is missing"],
   ["/namespaces/unread", 400, "the namespace holds 1 memory; set force to drop it"],
 ])("says of a DELETE that fails that its body is not read: %s", async (path, status, message) => {
-  await post("/store", { namespace: "unread", text: "Ana plays the cello." });
+  const once = { external_id: "cello", on_conflict: "KEEP" };
+  await post("/store", { namespace: "unread", text: "Ana plays the cello.", ...once });
   const del = async (body: string | null) => {
     const headers = {
       authorization: `Bearer ${key}`,
