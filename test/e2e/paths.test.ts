@@ -211,7 +211,7 @@ it.each([
   const plain = await del(null);
   expect(plain).toMatchObject({ status, message });
   const hinted = await del('{"force": true, "account_id": "acc_1"}');
-  expect(hinted).toMatchObject({ status, field: plain.field });
+  expect([hinted.status, hinted.field]).toEqual([status, plain.field]);
   expect(hinted.message).toBe(
     `${plain.message}; the body of a DELETE is not read: send its fields in the query`,
   );
