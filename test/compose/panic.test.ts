@@ -1,4 +1,3 @@
-import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import { unavailable } from "../../src/errors.js";
 import { addProbes, Readiness } from "../../src/server/listen/readiness.js";
 import { durably, reading } from "../../src/storage/local/durably.js";
 import { openFile } from "../../src/storage/local/file.js";
+import { breakHeaderWrites } from "../support/break-header-writes.js";
 
 it.skipIf(process.platform !== "linux")(
   "liveness fails once a write of the embedded database's header has failed, and not while a database is away",
@@ -54,18 +54,3 @@ it.skipIf(process.platform !== "linux")(
     expect(await livez()).toBe(503);
   },
 );
-
-/** Makes LMDB's writes of the header fail: it has the file open once more for them, and opens that last. */
-function breakHeaderWrites(path: string): void {
-  const isOfFile = (fd: string) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`) === path;
-    } catch {
-      return false;
-    }
-  };
-  const last = Math.max(...readdirSync("/proc/self/fd").filter(isOfFile).map(Number));
-  closeSync(last);
-  // A file that is not open for writing takes its number.
-  expect(openSync("/dev/null", "r")).toBe(last);
-}

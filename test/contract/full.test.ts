@@ -8,6 +8,7 @@ import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, entriesOf } from "./samples.js";
 
 const FILL = join(import.meta.dirname, "children", "fill.ts");
+const PANIC = join(import.meta.dirname, "children", "panic.ts");
 const COMPACT = join(import.meta.dirname, "children", "compact.ts");
 /** Maximum number of lines in stderr. LMDB writes several for each write that fails. */
 const LINES_MAX = 60;
@@ -45,3 +46,26 @@ it("a compaction that the disk has no room for says so, and leaves the database 
   });
   await rm(dataDir, { recursive: true });
 }, 60_000);
+
+// Those that waited were told after ten seconds, or never, and the process did not end: LMDB waited for a lock.
+it.skipIf(process.platform !== "linux")(
+  "a process whose write of the header has failed tells all that wait at once, and can end",
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "recalld-panic-"));
+    const told = { timeout: 40_000, killSignal: "SIGKILL" } as const;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", PANIC, dataDir], told);
+    const { codes, next, closed, ms } = JSON.parse(stdout);
+    expect({ next, closed }).toEqual({ next: "unavailable", closed: "unavailable" });
+    expect(ms).toBeLessThan(5_000);
+    const { log, close } = await openLocal({ dataDir });
+    for (const [i, code] of codes.entries()) {
+      // LMDB answers what it had committed, and then cannot write a second header.
+      expect(["ok", "unavailable"]).toContain(code);
+      if (code === "ok") expect(await log.last(`waiting-${i}`)).toBeDefined();
+    }
+    expect(await log.last("before")).toBeDefined();
+    await close();
+    await rm(dataDir, { recursive: true });
+  },
+  60_000,
+);

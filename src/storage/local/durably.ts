@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { MemoryError, messageOf, notWritable, unavailable } from "../../errors.js";
 import { TookTooLongError, within } from "../within.js";
-import { DISK_SPACE_BYTES, expectDiskSpace } from "./file.js";
+import { closeNoneAtExit, DISK_SPACE_BYTES, expectDiskSpace } from "./file.js";
 
 /** Pause after a failed write before disk space is checked; it doubles after each failure. */
 const PAUSE_MS = 1_000;
@@ -17,6 +17,8 @@ export const WRITE_TIMEOUT_MS = 10_000;
 const FILE_RETRY_MS = 10_000;
 /** Time to wait for the reason of a failed commit, which LMDB gives right after the failure. */
 const CAUSE_TIMEOUT_MS = 1_000;
+/** Interval at which a write that waits finds out whether LMDB will ever answer it. */
+const PANIC_CHECK_MS = 1_000;
 
 /**
  * Runs an action as one write transaction, and returns its result once the disk has it. Transactions run
@@ -29,8 +31,9 @@ export async function durably<T>(db: Database, action: () => T): Promise<T> {
   return inTime(transacted(db, action, { flushes: true }));
 }
 
-/** Waits until earlier writes are settled, even if writes fail. */
+/** Waits until earlier writes are settled, even if writes fail. @throws MemoryError at once if LMDB refuses everything. */
 export async function settled(db: Database): Promise<void> {
+  writesOf(db).expectIntact();
   await inTime(transacted(db, () => {}, { flushes: true }));
 }
 
@@ -74,13 +77,38 @@ async function transacted<T>(db: Database, action: () => T, { flushes }: { flush
     }
   };
   try {
-    const [result] = await Promise.all([db.transaction(watched), flushes && db.flushed]);
+    const [result] = await answered(db, Promise.all([db.transaction(watched), flushes && db.flushed]));
     writes.succeeded();
     return result;
   } catch (error) {
     // The action refused or has a mistake; the database is well.
     if (faults.has(error)) throw error instanceof SyntaxError ? unread(error) : error;
-    throw writes.failed(await causeOf(error));
+    const cause = await causeOf(error);
+    throw panicOf(db) === undefined ? writes.failed(cause) : writes.broke(cause);
+  }
+}
+
+/** Waits for a write as long as LMDB may answer it. */
+function answered<T>(db: Database, writing: Promise<T>): Promise<T> {
+  let check: NodeJS.Timeout | undefined;
+  const refused = new Promise<never>((_, reject) => {
+    check = setInterval(() => {
+      const panic = panicOf(db);
+      if (panic !== undefined) reject(panic);
+    }, PANIC_CHECK_MS);
+  });
+  return Promise.race([writing, refused]).finally(() => clearInterval(check));
+}
+
+/** Error by which LMDB refuses everything until its file is opened again; undefined while it does not. */
+function panicOf(db: Database): unknown {
+  try {
+    // A transaction that began before reads on.
+    db.resetReadTxn();
+    db.get("");
+    return undefined;
+  } catch (error) {
+    return isPanic(unread(error)) ? error : undefined;
   }
 }
 
@@ -101,7 +129,7 @@ function unread(error: unknown): MemoryError {
   return unavailable("the database could not be read", cause);
 }
 
-/** True if LMDB refuses everything until its file is opened again, because a write of the file's header has failed. */
+/** True if an error is LMDB's refusal of everything: a write of the file's header has failed. */
 export function isPanic(error: unknown): boolean {
   return error instanceof MemoryError && messageOf(error.cause).includes("MDB_PANIC");
 }
@@ -166,6 +194,21 @@ export class Writes {
       this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX);
     }
     return notWritable(cause);
+  }
+
+  /**
+   * Refuses all writes until the process ends, as LMDB does. LMDB never answers those that reach it: the thread that
+   * begins one ends with LMDB's lock, for which closing the file would wait forever, too.
+   */
+  broke(cause: unknown): MemoryError {
+    this.#failed = { cause, checkAtMs: Number.POSITIVE_INFINITY };
+    closeNoneAtExit();
+    return notWritable(cause);
+  }
+
+  /** Refuses what would wait forever because LMDB refuses everything. @throws MemoryError `unavailable` */
+  expectIntact(): void {
+    if (this.#failed?.checkAtMs === Number.POSITIVE_INFINITY) throw notWritable(this.#failed.cause);
   }
 
   succeeded(): void {

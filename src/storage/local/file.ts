@@ -19,6 +19,8 @@ export const DISK_SPACE_BYTES = 1_048_576;
 /** More than LMDB's file of locks takes. */
 const LOCK_BYTES = 16_384;
 const DISK_SPACE_PROBE = "free-space-probe";
+/** LMDB's listener that closes all files when the process exits; the first file that is opened adds it. */
+let closeAtExit: NodeJS.ExitListener | undefined;
 
 /**
  * Removes what compactions and restores have left that were killed: it may hold what has been erased since. Only the
@@ -57,7 +59,9 @@ export async function openFile(
   try {
     // LMDB's types lack the mode.
     const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX, readOnly };
+    const others = process.listeners("exit");
     const root = open(options);
+    closeAtExit ??= process.listeners("exit").find((each) => !others.includes(each));
     handleCommits(root);
     return root;
   } catch (error) {
@@ -65,6 +69,15 @@ export async function openFile(
     if (!isThere) await rm(path, { force: true });
     throw error;
   }
+}
+
+/** Lets the process exit without closing its files, where that would wait forever. The system has what was written. */
+export function closeNoneAtExit(): void {
+  if (closeAtExit === undefined) return;
+  process.off("exit", closeAtExit);
+  closeAtExit = undefined;
+  // Otherwise Node would have LMDB close them when nothing is left to do.
+  process.once("exit", () => process.exit());
 }
 
 /** Writes a file of this size beside the database, and removes it. @throws Error of the system if it does not fit. */
