@@ -3,6 +3,7 @@ import type { Clock } from "../../src/concurrency/clock.js";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemories } from "../../src/memory/operations/delete-memories.js";
+import { deleteMemory } from "../../src/memory/operations/delete-memory.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { newMemoryId } from "../../src/memory/requests/id.js";
 import { aMemory } from "../contract/samples.js";
@@ -137,4 +138,19 @@ it("says of a memory by a filter that cannot be read, each time, that nothing is
     more: false,
   });
   expect(await deleteMemories(reading as typeof ports, deleting)).toEqual({ deleted: 0, more: false });
+});
+
+// Each try wrote another tombstone, which the log keeps for good.
+it("a delete that is sent again finishes the first one, which could not erase, by the same tombstone", async () => {
+  const ports = erasing((nth) => {
+    if (nth <= 3) throw unavailable("the database is away");
+  });
+  const [id = ""] = ids;
+  const send = () => deleteMemory(ports, { caller: CALLER, namespace: "n", id });
+  for (let i = 0; i < 3; i++) await expect(send()).rejects.toMatchObject({ code: "unavailable" });
+  await send();
+  expect(await left()).toBe(ids.length - 1);
+  const logId = (await service.storage.names.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
+  expect((await service.storage.log.last(logId))?.sequence).toBe(ids.length + 1);
+  await expect(send()).rejects.toMatchObject({ code: "not_found" });
 });

@@ -1,5 +1,5 @@
 import { unavailable } from "../../errors.js";
-import { eraseVersions } from "../erasure/erase.js";
+import { eraseEntries, eraseVersions } from "../erasure/erase.js";
 import { onLiving } from "../log/living-log.js";
 import type { Filter } from "../ports/condition.js";
 import { isEnd, type Projected } from "../ports/log.js";
@@ -45,19 +45,28 @@ export interface Forgetting {
  * @throws MemoryError `unavailable`
  */
 export async function forget(ports: Ports, { first, filter, ...target }: Forgetting): Promise<boolean> {
-  const { log, clock } = ports;
+  const { log, secondaryIndexes, clock } = ports;
   let was = first !== undefined;
   let found = first ?? (await locate(ports, target));
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
+    const { logId, sequence } = found;
+    const sequences = [sequence];
+    let isBuried = false;
     if (found !== first) {
-      const { logId, sequence } = found;
       const projection = filter ? "text" : "head";
-      const [version] = (await log.fetch({ logId, sequences: [sequence], projection })).found;
+      const [fetched, next] = await Promise.all([
+        log.fetch({ logId, sequences, projection }),
+        secondaryIndexes.findReplacements({ logId, sequences }),
+      ]);
+      const [version] = fetched.found;
+      isBuried = next.some(({ how }) => how === "deleted");
       if (version && filter && !matches(filter.condition, version.entry as Projected["text"])) return false;
       was ||= version === undefined || !isExpired(version.entry, clock.wallMs());
     }
-    await eraseVersions(ports, target.scope, { logId: found.logId, sequences: [found.sequence] });
+    // An earlier call may have died, or could not erase it, after its tombstone.
+    if (isBuried) await eraseEntries(ports, { logIds: [logId], sequences });
+    else await eraseVersions(ports, target.scope, { logId, sequences });
     found = await locate(ports, target);
   }
   if (found) throw unavailable(`${filter ? "a" : "the"} memory is updated again and again`);
