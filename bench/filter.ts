@@ -171,11 +171,11 @@ function filterBelow(bound: number) {
 
 async function recall(replica: Replica, query: Float32Array, bound: number): Promise<number[]> {
   await replica.current();
-  const { placed } = await replica.searching(async (search) => {
+  const { ranked } = await replica.searching(async (search) => {
     await search.select(filterBelow(bound));
     return search.best({ vectors: [query], wanted: TOP_K });
   });
-  return placed.map(({ sequence }) => sequence);
+  return ranked.map(({ sequence }) => sequence);
 }
 
 /** Finds the truly nearest of those below a bound, by comparing all. */

@@ -273,7 +273,7 @@ async function searchIn(
   const found = await namespaces.using(scope, ({ replica }) =>
     replica.searching((search) => search.best({ vectors: [vector], wanted })),
   );
-  return (found?.placed ?? []).map(({ sequence }) => sequence);
+  return (found?.ranked ?? []).map(({ sequence }) => sequence);
 }
 
 async function recallFrom(

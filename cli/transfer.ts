@@ -112,8 +112,8 @@ export async function importFrom(
   }).finally(() => progress.end());
   const { problems, ...counts } = report;
   print(given, { ...counts, problems }, () => [wouldBe + lineOf(report)]);
-  for (const { place, sourceId, result, message } of problems) {
-    console.error(failureLine(`${result}: ${place}: ${short(sourceId)}: ${message}`));
+  for (const { location, sourceId, result, message } of problems) {
+    console.error(failureLine(`${result}: ${location}: ${short(sourceId)}: ${message}`));
   }
   const more = report.skipped + report.refused - problems.length;
   if (more > 0) console.error(`recalld: and ${more} more`);

@@ -43,9 +43,9 @@ export class NumberHeap {
     return first;
   }
 
-  #isBefore(place: number, number: number, score: number): boolean {
-    const own = this.scores[place] as number;
-    return own < score || (own === score && (this.numbers[place] as number) > number);
+  #isBefore(position: number, number: number, score: number): boolean {
+    const own = this.scores[position] as number;
+    return own < score || (own === score && (this.numbers[position] as number) > number);
   }
 
   #firstChild(at: number): number {

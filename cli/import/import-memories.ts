@@ -60,14 +60,14 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
   const problems: Problem[] = [];
   const contents = new Contents();
   let hasFailed = false;
-  const note = ({ sourceId, place, result, message }: Problem) => {
+  const note = ({ sourceId, location, result, message }: Problem) => {
     counts[result]++;
-    if (problems.length < PROBLEMS_MAX) problems.push({ sourceId, place, result, message });
+    if (problems.length < PROBLEMS_MAX) problems.push({ sourceId, location, result, message });
   };
   const storeOne = async (memory: Imported) => {
-    const { sourceId, place, expireTime } = memory;
+    const { sourceId, location, expireTime } = memory;
     if (expireTime !== undefined && Date.parse(expireTime) <= Date.now()) {
-      return note({ sourceId, place, result: "skipped", message: `it expired at ${expireTime}` });
+      return note({ sourceId, location, result: "skipped", message: `it expired at ${expireTime}` });
     }
     try {
       // The same rules as the server's, so that a dry run finds what it would refuse.
@@ -81,7 +81,7 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
     } catch (error) {
       hasFailed ||= !isOfTheMemory(error);
       if (!isOfTheMemory(error)) throw error;
-      note({ sourceId, place, result: "refused", message: error.message });
+      note({ sourceId, location, result: "refused", message: error.message });
     }
   };
   const storeAll = async () => {
@@ -144,7 +144,7 @@ export async function importFile(request: FileImport): Promise<Report & { from: 
       read: readAs(from, source),
       store:
         server &&
-        (async ({ sourceId, place, namespace = into, ...memory }) => {
+        (async ({ sourceId, location, namespace = into, ...memory }) => {
           const { outcome } = await server.store({ ...memory, namespace, onSecret, onConflict: "KEEP" });
           return { already: outcome === "KEPT" };
         }),

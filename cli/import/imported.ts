@@ -8,7 +8,7 @@ export interface Imported {
   /** Id in its source; memories with the same one are stored once. */
   readonly sourceId: string;
   /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
-  readonly place: string;
+  readonly location: string;
   readonly text: string;
   readonly metadata: JsonObject;
   /** The namespace that it goes into, if the file and not the caller says so. */
@@ -21,7 +21,7 @@ export interface Imported {
 }
 
 /** A part of a file that is no memory, or cannot be stored as it is, and why. */
-export interface Problem extends Pick<Imported, "sourceId" | "place"> {
+export interface Problem extends Pick<Imported, "sourceId" | "location"> {
   readonly result: "skipped" | "refused";
   readonly message: string;
 }

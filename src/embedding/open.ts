@@ -5,14 +5,14 @@ import { pinnedParts } from "./encode/convention.js";
 import { type ConventionSettings, findConvention, settled } from "./models/find-convention.js";
 import { locateModel } from "./models/locate.js";
 import { verifyModel } from "./models/model-files.js";
-import type { ModelPlace } from "./models/pull.js";
+import type { ModelSource } from "./models/pull.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool } from "./pool/pool.js";
 import { startThread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
 import { openRemote, type RemoteEvents, type RemoteSettings } from "./remote/open.js";
 
-export interface EmbedderOptions extends ModelPlace, RemoteEvents {
+export interface EmbedderOptions extends ModelSource, RemoteEvents {
   /** Threads, each with the model in memory and at most one core busy. */
   readonly workers: number;
   /** Pooling, prefixes and window, where the operator knows better than the model's files. */

@@ -97,13 +97,13 @@ function reduced(texts: readonly string[], all: readonly Question[]): Trial {
   const needed = new Set(questions.flatMap(({ relevant }) => relevant));
   const others = texts.map((_, position) => position).filter((position) => !needed.has(position));
   const chosen = [...needed, ...spread(others, Math.max(0, MEMORIES_MAX - needed.size))];
-  const places = new Map(chosen.map((position, place) => [position, place]));
+  const ranks = new Map(chosen.map((position, rank) => [position, rank]));
   return {
     isMadeUp,
     texts: chosen.map((position) => texts[position] as string),
     questions: questions.map(({ query, relevant }) => ({
       query,
-      relevant: relevant.map((position) => places.get(position) as number),
+      relevant: relevant.map((position) => ranks.get(position) as number),
     })),
   };
 }

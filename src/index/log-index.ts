@@ -255,8 +255,8 @@ export class LogIndex implements Index {
 
   /** Puts a segment where it belongs in the order of the log, and merges it with small ones before it. */
   #insert(segment: Segment): void {
-    const place = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
-    this.#segments = this.#segments.toSpliced(place, 0, segment);
+    const position = this.#segments.filter(({ range }) => range.upto <= segment.range.after).length;
+    this.#segments = this.#segments.toSpliced(position, 0, segment);
     if (this.#hasGapBetween) return;
     const last = this.#merged.at(-1);
     const free = last === undefined ? this.#segments : this.#segments.slice(this.#segments.indexOf(last) + 1);
@@ -310,9 +310,9 @@ export class LogIndex implements Index {
 
   /** Puts a merged segment in the place of its parts, on the disk as well. */
   #replace(parts: readonly Segment[], merged: Segment): void {
-    const place = this.#segments.indexOf(parts[0] as Segment);
+    const position = this.#segments.indexOf(parts[0] as Segment);
     const isEmpty = merged.rows === 0;
-    this.#segments = this.#segments.toSpliced(place, parts.length, ...(isEmpty ? [] : [merged]));
+    this.#segments = this.#segments.toSpliced(position, parts.length, ...(isEmpty ? [] : [merged]));
     const { files, onTrouble } = this.options;
     const old = parts.filter((part) => files.has(part));
     if (old.length === 0) return;

@@ -49,7 +49,7 @@ function asInBrowsers(): void {
 it.each(["mine", "Köln ✈️", "x".repeat(256), "ü".repeat(129), "a\u0000b", "\ud800", ""])(
   "browsers give a memory that was known as %j the external id that the command line gives it",
   (externalId) => {
-    const memory: Imported = { sourceId: "mem_1", place: "line 2", text: "tea", metadata: {}, externalId };
+    const memory: Imported = { sourceId: "mem_1", location: "line 2", text: "tea", metadata: {}, externalId };
     const here = externalIdOf(memory);
     asInBrowsers();
     expect(externalIdOf(memory)).toBe(here);

@@ -27,11 +27,11 @@ async function readAll(from: string | undefined, content: string | Buffer | obje
   return read;
 }
 
-/** Summarizes what was read: the text, or the place and why there is none. */
+/** Summarizes what was read: the text, or the location and why there is none. */
 const short = (parts: readonly Read[]) =>
   parts.map((part) => {
     if ("text" in part) return part.text;
-    return `${part.place}: ${part.message}`;
+    return `${part.location}: ${part.message}`;
   });
 
 const said = (text: string, more: object = {}) => ({
@@ -197,7 +197,7 @@ it.each([
       metadata: { imported_from: { categories: ["travel"] } },
     });
   }
-  expect(other).toMatchObject({ place: "$.results[1]", result: "skipped", message: "it is not a memory" });
+  expect(other).toMatchObject({ location: "$.results[1]", result: "skipped", message: "it is not a memory" });
 });
 
 const ENTITY = JSON.stringify({ type: "entity", name: "A", entityType: "p", observations: ["z\u2028y"] });

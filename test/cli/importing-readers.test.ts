@@ -26,9 +26,9 @@ async function partsOf(from: string, path: string): Promise<Read[]> {
   return read;
 }
 
-/** Reads all parts, without their places. */
-async function readAll(from: string, path: string): Promise<Omit<Read, "place">[]> {
-  return (await partsOf(from, path)).map(({ place, ...part }) => part);
+/** Reads all parts, without their locations. */
+async function readAll(from: string, path: string): Promise<Omit<Read, "location">[]> {
+  return (await partsOf(from, path)).map(({ location: _, ...part }) => part);
 }
 
 /** Describes a part: its text, or why it is none. */
@@ -158,7 +158,7 @@ it("names each bad line of a memory.jsonl, and reads all others", async () => {
   const [first, ...others] = lines.map((line) => Buffer.from(`${JSON.stringify(line)}\n`));
   const bytes = Buffer.concat([first as Buffer, Buffer.from([0xff, 0x0a]), Buffer.from("{\n"), ...others]);
   const read = await partsOf("server-memory", await fileOf(bytes));
-  expect(read.map((part) => [part.place, saidOf(part)])).toEqual([
+  expect(read.map((part) => [part.location, saidOf(part)])).toEqual([
     ["line 1", "it is not a JSON object"],
     ["line 2", expect.stringContaining("UTF-8")],
     ["line 3", "it is not a JSON object"],

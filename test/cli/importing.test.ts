@@ -10,12 +10,12 @@ import { QuickClock, type Scripted, scriptedFetch } from "../clients/scripted.js
 
 const memory = (i: number): Imported => ({
   sourceId: `test ${i}`,
-  place: `line ${i}`,
+  location: `line ${i}`,
   text: `text ${i}`,
   metadata: { i },
 });
 
-const at = (place: string) => ({ place, result: "refused" });
+const at = (location: string) => ({ location, result: "refused" });
 
 async function* some(count: number, others: readonly Read[] = []) {
   for (let i = 0; i < count; i++) yield memory(i);
@@ -28,10 +28,10 @@ it("stores each memory under an external id of its own, a few at a time, and rep
   let most = 0;
   const shown: number[] = [];
   const others: Read[] = [
-    { sourceId: "test s", place: "$[1]", result: "skipped", message: "it has no text" },
-    { sourceId: "test long", place: "$[2]", text: "x".repeat(65_537), metadata: {} },
-    { sourceId: "test blank", place: "$[3]", text: " ", metadata: {} },
-    { sourceId: "test deep", place: "$[4]", text: "a", metadata: { n: Number.NaN } },
+    { sourceId: "test s", location: "$[1]", result: "skipped", message: "it has no text" },
+    { sourceId: "test long", location: "$[2]", text: "x".repeat(65_537), metadata: {} },
+    { sourceId: "test blank", location: "$[3]", text: " ", metadata: {} },
+    { sourceId: "test deep", location: "$[4]", text: "a", metadata: { n: Number.NaN } },
   ];
   const report = await importMemories({
     read: some(50, others),
@@ -55,7 +55,7 @@ it("stores each memory under an external id of its own, a few at a time, and rep
     skipped: 1,
     refused: 3,
     problems: [
-      { sourceId: "test s", place: "$[1]", result: "skipped", message: "it has no text" },
+      { sourceId: "test s", location: "$[1]", result: "skipped", message: "it has no text" },
       { sourceId: "test long", ...at("$[2]"), message: expect.stringMatching(/65,537 bytes/) },
       { sourceId: "test blank", ...at("$[3]"), message: "text is blank" },
       { sourceId: "test deep", ...at("$[4]"), message: expect.stringMatching(/metadata/) },
@@ -101,7 +101,7 @@ it("makes ids that a namespace takes of those that it does not", () => {
 
 it("a dry run stores nothing, and finds what would be refused", async () => {
   const report = await importMemories({
-    read: some(3, [{ sourceId: "test blank", place: "$[5]", text: "", metadata: {} }]),
+    read: some(3, [{ sourceId: "test blank", location: "$[5]", text: "", metadata: {} }]),
     store: undefined,
   });
   expect(report).toMatchObject({ read: 4, stored: 3, refused: 1 });
@@ -221,7 +221,7 @@ it("finds in a dry run the secrets that the server is asked to refuse, or cannot
   };
   const placesFor = async (onSecret: OnSecret) => {
     const { problems } = await importMemories({ read: read(), store: undefined, onSecret });
-    return problems.map(({ place }) => place);
+    return problems.map(({ location }) => location);
   };
   expect(await placesFor("STORE")).toEqual([]);
   expect(await placesFor("REDACT")).toEqual(["line 2"]);

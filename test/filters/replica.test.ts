@@ -33,10 +33,10 @@ function recall(filter: JsonObject) {
     await replica.current();
     return replica.searching(async (search) => {
       const among = await search.select(filterOf(filter));
-      const { placed } = await search.best({ vectors: [query], wanted: 8 });
+      const { ranked } = await search.best({ vectors: [query], wanted: 8 });
       const wordMatches = await search.matchWords("word");
       return {
-        found: placed.map(({ sequence }) => sequence),
+        found: ranked.map(({ sequence }) => sequence),
         matches: wordMatches.matches,
         size: among.size,
       };

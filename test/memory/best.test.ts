@@ -3,7 +3,7 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
-import { placeBest } from "../../src/memory/search/place.js";
+import { rankBest } from "../../src/memory/search/rank.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -78,9 +78,9 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
   const newVersions = { numbers: [], accepts: () => true };
   const found = { vectors: queries, nearby, nearMax: LIMIT, error, newVersions };
-  const all = (await placeBest(searched, { ...found, wanted: MEMORIES })).placed.slice(0, WANTED);
+  const all = (await rankBest(searched, { ...found, wanted: MEMORIES })).ranked.slice(0, WANTED);
   read.length = 0;
-  const { placed: best } = await placeBest(searched, { ...found, wanted: WANTED });
+  const { ranked: best } = await rankBest(searched, { ...found, wanted: WANTED });
   return { all, best, read: read.length };
 }
 

@@ -169,8 +169,8 @@ export class Domain {
     return this.namespaces.using(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
       const query = { vectors: [vector], wanted: limit };
-      const { placed } = await replica.searching((search) => search.best(query));
-      return placed.map(({ entry }) => entry.id);
+      const { ranked } = await replica.searching((search) => search.best(query));
+      return ranked.map(({ entry }) => entry.id);
     });
   }
 

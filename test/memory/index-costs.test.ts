@@ -149,7 +149,7 @@ describe("4,000 superseded versions of one fact", () => {
     const both = await domain.namespaces.using(scopeOf("n"), ({ replica }) =>
       replica.searching(
         async (search) => {
-          const { placed: near } = await search.best({ vectors: [fact], wanted: 20 });
+          const { ranked: near } = await search.best({ vectors: [fact], wanted: 20 });
           const { matches } = await search.matchWords("version 100");
           return { near: near.map(({ score }) => score), matches };
         },

@@ -4,7 +4,7 @@ import type { Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
 import { parseRecency, type Recency } from "../../src/memory/requests/recall-options.js";
-import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/place.js";
+import { RECENCY_CANDIDATES, recencyOf } from "../../src/memory/search/rank.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { chanceOf } from "../support/chance.js";
@@ -74,9 +74,9 @@ async function openedWith(tailRowsMax: number) {
 async function best(search: Search, query: Float32Array, recency: Recency, more: object = {}) {
   const options = { vectors: [query], wanted: 10, minScore: 0, recency, ...more };
   fetched.length = 0;
-  const { placed } = await search.best(options);
+  const { ranked } = await search.best(options);
   expect(fetched.length).toBeLessThanOrEqual(RECENCY_CANDIDATES);
-  return placed;
+  return ranked;
 }
 
 const sequencesOf = (some: readonly { sequence: number }[]) => some.map(({ sequence }) => sequence);
@@ -141,8 +141,8 @@ describe("where a search is exact", () => {
           return { sequence, rank: score + placement.weight * (judged.get(sequence)?.share ?? 0) + added };
         });
         ranked.sort((a, b) => b.rank - a.rank || a.sequence - b.sequence);
-        expect(sequencesOf(placement.placed)).toEqual(sequencesOf(ranked.slice(0, 10)));
-        for (const [i, { rank }] of placement.placed.entries())
+        expect(sequencesOf(placement.ranked)).toEqual(sequencesOf(ranked.slice(0, 10)));
+        for (const [i, { rank }] of placement.ranked.entries())
           expect(rank).toBeCloseTo(ranked[i]?.rank as number, 5);
       }
     }
@@ -162,7 +162,7 @@ test("where it is not, age orders the 200 nearest", async () => {
     // Rows are still being sealed and searches still widened, so two searches may see two states of the index.
     const found = await vi.waitFor(async () => {
       const byMeaning = { vectors: [query], wanted: 200, recency: { ...recency, weight: 0 } };
-      const { placed: nearest } = await searching((search) => search.best(byMeaning));
+      const { ranked: nearest } = await searching((search) => search.best(byMeaning));
       const found = await searching((search) => best(search, query, recency));
       const ranked = nearest.map(({ sequence, score, entry }) => {
         return { sequence, rank: score + recencyOf(recency, entry.eventAtMs ?? entry.createdAtMs) };

@@ -85,7 +85,7 @@ describe("a replica", () => {
     expect([...index.rows.keys()]).toEqual([1, 3, 5]);
     const query = { vectors: [new Float32Array(8)], wanted: 10 };
     const found = await replica.searching((search) => search.best(query));
-    expect(found.placed.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
+    expect(found.ranked.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
   });
 
   it("serves the rest when a vector does not fit the index", async () => {
@@ -347,8 +347,8 @@ describe("a replica", () => {
     clock.atMs += 2_000;
     const query = { vectors: [new Float32Array(8)], wanted: 10 };
     const search = () => replica.searching((each) => each.best(query));
-    for (const { placed } of await Promise.all([search(), search()])) {
-      expect(placed.map(({ sequence }) => sequence)).toEqual([1]);
+    for (const { ranked } of await Promise.all([search(), search()])) {
+      expect(ranked.map(({ sequence }) => sequence)).toEqual([1]);
     }
     expect(Math.max(...taken)).toBeLessThanOrEqual(256);
     expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2_000);

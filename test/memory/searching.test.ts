@@ -6,7 +6,7 @@ import type { Hit } from "../../src/memory/ports/index.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { parseFilter } from "../../src/memory/requests/filter.js";
-import type { Placement } from "../../src/memory/search/place.js";
+import type { RankedMemories } from "../../src/memory/search/rank.js";
 import type { Search } from "../../src/memory/search/search.js";
 import { cloud } from "../index/vectors/clouds.js";
 import { CALLER, DIMENSIONS, type Domain, memoryOf, plainVectors, scopeOf, TestService } from "./domain.js";
@@ -64,7 +64,7 @@ async function append(entry: Parameters<Log["append"]>[0]["entries"][number]): P
 }
 
 /** Searches; counts how often, and answers the numbers of what was found. */
-async function search(work: (search: Search, replica: Replica) => Promise<Placement>) {
+async function search(work: (search: Search, replica: Replica) => Promise<RankedMemories>) {
   let searches = 0;
   const found = await domain.namespaces.using(scopeOf("n"), async ({ replica }) => {
     await replica.current();
@@ -73,7 +73,7 @@ async function search(work: (search: Search, replica: Replica) => Promise<Placem
       return work(search, replica);
     });
   });
-  return { searches, numbers: found?.placed.map(({ sequence }) => sequence) ?? [] };
+  return { searches, numbers: found?.ranked.map(({ sequence }) => sequence) ?? [] };
 }
 
 /** Makes something that is done the first time only. */
@@ -155,7 +155,7 @@ describe("a memory that is replaced during a search", () => {
       await wordMatches;
       await change(replica);
       const best = await search.best({ vectors: [query], wanted: MEMORIES, wordMatches });
-      shares.push(best.placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
+      shares.push(best.ranked.find(({ sequence }) => sequence === 21)?.share ?? 0);
       return best;
     });
     expect(numbers).toContain(21);
@@ -338,6 +338,6 @@ it("does not leave the last of many results to the rounding of an index, also if
       return search.best({ vectors: [at(1)], wanted: 50, wordMatches });
     });
   });
-  const numbers = found?.placed.map(({ sequence }) => sequence);
+  const numbers = found?.ranked.map(({ sequence }) => sequence);
   expect(numbers).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
 });

@@ -29,7 +29,7 @@ const windows = (count: number) =>
 async function recall(domain: Domain, vectors: Float32Array[], limit = 5) {
   const found = await domain.namespaces.using(scopeOf("a"), async ({ replica }) => {
     await replica.current();
-    return (await replica.searching((search) => search.best({ vectors, wanted: limit }))).placed;
+    return (await replica.searching((search) => search.best({ vectors, wanted: limit }))).ranked;
   });
   return (found ?? []).map(({ entry, score, part }) => {
     return { id: entry.id, score, match: part ?? wholeOf(entry) };

@@ -134,7 +134,7 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = forgottenBy(entry);",
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
-      ["memory/search/place.ts", "latest.get(entry.id) === sequence", "true"],
+      ["memory/search/rank.ts", "latest.get(entry.id) === sequence", "true"],
     ],
   },
   {

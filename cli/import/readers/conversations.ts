@@ -4,13 +4,13 @@ import {
   idTextOf,
   importEach,
   imported,
+  type Located,
   listOf,
+  located,
+  locationIn,
   madeId,
   objectOf,
   otherFormat,
-  type Placed,
-  placed,
-  placeIn,
   skip,
   textOf,
   timeOf,
@@ -29,19 +29,19 @@ const WORDS = ["text", "audio_transcription"];
  * each the texts of the branch that is shown last are taken, in their order.
  */
 export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
-  for (const { value, place } of await conversationsIn(source, { name: "ChatGPT", messages: "mapping" })) {
+  for (const { value, location } of await conversationsIn(source, { name: "ChatGPT", messages: "mapping" })) {
     const conversation = objectOf(value);
     const mapping = objectOf(conversation?.mapping);
     if (conversation === undefined || mapping === undefined) {
-      yield skip("chatgpt", place, "it is not a conversation with messages");
+      yield skip("chatgpt", location, "it is not a conversation with messages");
       continue;
     }
     const own = idTextOf(conversation.conversation_id) ?? idTextOf(conversation.id);
     const facts = {
       conversation: conversation.title,
-      conversation_id: own ?? madeId([place, conversation]),
+      conversation_id: own ?? madeId([location, conversation]),
     };
-    for (const node of currentBranch(mapping, conversation.current_node, `${place}.mapping`)) {
+    for (const node of currentBranch(mapping, conversation.current_node, `${location}.mapping`)) {
       const read = messageOf(node, facts);
       if (read !== undefined) yield read;
     }
@@ -49,23 +49,23 @@ export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
 }
 
 /** Reads a message; undefined for those that are left out. */
-function messageOf({ value, place }: Placed, conversation: JsonObject | object): Read | undefined {
+function messageOf({ value, location }: Located, conversation: JsonObject | object): Read | undefined {
   const node = objectOf(value);
-  if (node === undefined) return skip("chatgpt", place, "it is not a message");
+  if (node === undefined) return skip("chatgpt", location, "it is not a message");
   // The root of a tree has no message.
   if (node.message === undefined || node.message === null) return undefined;
   const message = objectOf(node.message);
   const role = objectOf(message?.author)?.role;
   if (message === undefined || typeof role !== "string")
-    return skip("chatgpt", place, "it is not a message with an author");
+    return skip("chatgpt", location, "it is not a message with an author");
   const text = wordsOf(message);
   if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role)))
     return undefined;
-  if (!TAKEN.includes(role)) return skip("chatgpt", place, `its author is neither ${TAKEN.join(" nor ")}`);
+  if (!TAKEN.includes(role)) return skip("chatgpt", location, `its author is neither ${TAKEN.join(" nor ")}`);
   const createdAt = timeOf(message.create_time);
   return imported({
     program: "chatgpt",
-    place,
+    location,
     id: message.id,
     text,
     facts: { ...conversation, role, created_at: createdAt },
@@ -74,7 +74,7 @@ function messageOf({ value, place }: Placed, conversation: JsonObject | object):
 }
 
 /** Nodes of the branch that ChatGPT shows, or all nodes if the tree is broken. */
-function currentBranch(mapping: JsonObject, current: unknown, at: string): Placed[] {
+function currentBranch(mapping: JsonObject, current: unknown, at: string): Located[] {
   const nodes = new Map(Object.entries(mapping));
   const branch = new Set<string>();
   let id: unknown = typeof current === "string" && nodes.has(current) ? current : lastOf(nodes);
@@ -85,7 +85,7 @@ function currentBranch(mapping: JsonObject, current: unknown, at: string): Place
   const fromRoot = [...branch].reverse();
   const isWhole = isRoot(nodes.get(fromRoot[0] ?? ""));
   const ids = isWhole ? fromRoot : [...nodes.keys()];
-  return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
+  return ids.map((each) => ({ value: nodes.get(each), location: locationIn(at, each) }));
 }
 
 function isRoot(node: unknown): boolean {
@@ -123,20 +123,20 @@ function wordsOf({ content }: JsonObject): string | undefined {
 
 /** Reads `conversations.json` of Claude's data export: a list of conversations with their messages in order. */
 export async function* readClaude(source: Source): AsyncGenerator<Read> {
-  for (const { value, place } of await conversationsIn(source, {
+  for (const { value, location } of await conversationsIn(source, {
     name: "Claude",
     messages: "chat_messages",
   })) {
     const conversation = objectOf(value) ?? {};
-    if (Array.isArray(conversation.chat_messages)) yield* messagesOf(conversation, place);
-    else yield skip("claude", place, "it is not a conversation with messages");
+    if (Array.isArray(conversation.chat_messages)) yield* messagesOf(conversation, location);
+    else yield skip("claude", location, "it is not a conversation with messages");
   }
 }
 
 function* messagesOf(conversation: JsonObject, at: string): Generator<Read> {
   const { uuid, name, chat_messages } = conversation;
   const conversationId = idTextOf(uuid) ?? madeId([at, conversation]);
-  const messages = placed(chat_messages, `${at}.chat_messages`);
+  const messages = located(chat_messages, `${at}.chat_messages`);
   yield* importEach(messages, { program: "claude", kind: "a message" }, (message) => ({
     id: message.uuid,
     text: said(message),
@@ -172,7 +172,7 @@ function joined(texts: readonly unknown[]): string {
  */
 async function conversationsIn(source: Source, { name, messages }: { name: string; messages: string }) {
   const json = await source.json();
-  const conversations = placed(json, "$");
+  const conversations = located(json, "$");
   const isKnown = conversations.some(({ value }) => messages in (objectOf(value) ?? {}));
   if (!isKnown && listOf(json)?.length !== 0)
     throw otherFormat(`conversations.json of ${name}'s data export`);

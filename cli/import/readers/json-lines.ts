@@ -23,7 +23,7 @@ async function* itemsIn(source: Source) {
     if (isBlank(line)) continue;
     const item = "text" in line ? parsedObject(line.text) : undefined;
     const why = "problem" in line ? line.problem : "it is not a JSON object";
-    yield { item, place: `line ${line.number}`, why };
+    yield { item, location: `line ${line.number}`, why };
   }
 }
 
@@ -33,11 +33,11 @@ async function* itemsIn(source: Source) {
  */
 export async function* readJsonLines(source: Source): AsyncGenerator<Read> {
   let isKnown = false;
-  for await (const { item, place, why } of itemsIn(source)) {
+  for await (const { item, location, why } of itemsIn(source)) {
     // The first line tells which format it is; a bad one after it stops no other.
     if (!isKnown && textOf(item?.text) === undefined) break;
     isKnown = true;
-    yield item ? memoryOf(item, place) : skip("jsonl", place, why);
+    yield item ? memoryOf(item, location) : skip("jsonl", location, why);
   }
   if (!isKnown) throw otherFormat("JSON Lines with a text in each");
 }
@@ -48,12 +48,12 @@ const FIELDS = ["text", "metadata", "external_id", "id", "expire_time", "event_t
 const MADE_ANEW =
   "created_at updated_at tokens etag score words match explanation query_index vectors windows".split(" ");
 
-function memoryOf(item: JsonObject, place: string): Read {
+function memoryOf(item: JsonObject, location: string): Read {
   const { text, metadata, id, external_id: externalId } = item;
   const times = { expire_time: expiryOf(item.expire_time), event_time: timeOf(item.event_time) };
   const { expire_time: expireTime, event_time: eventTime } = times;
-  const sourceId = idTextOf(externalId) ?? idTextOf(id) ?? madeId([place, text, metadata]);
-  const read = checked({ sourceId, place, text: textOf(text), metadata, expireTime, eventTime });
+  const sourceId = idTextOf(externalId) ?? idTextOf(id) ?? madeId([location, text, metadata]);
+  const read = checked({ sourceId, location, text: textOf(text), metadata, expireTime, eventTime });
   // Without its expiry it would be kept for ever.
   const wrong = Object.entries(times).find(
     ([name, time]) => time === undefined && (item[name] ?? null) !== null,
@@ -77,15 +77,15 @@ const BAD_LINES_MAX = 1000;
  */
 export async function* readServerMemory(source: Source): AsyncGenerator<Read> {
   let bad: Problem[] | undefined = [];
-  for await (const { item, place, why } of itemsIn(source)) {
+  for await (const { item, location, why } of itemsIn(source)) {
     if (item?.type === "entity" || item?.type === "relation") {
       yield* bad ?? [];
       bad = undefined;
-      if (item.type === "entity") yield* observationsOf(item, place);
-      else yield relationOf(item, place);
+      if (item.type === "entity") yield* observationsOf(item, location);
+      else yield relationOf(item, location);
       continue;
     }
-    const problem = skip(PROGRAM, place, item ? "it is no entity or relation" : why);
+    const problem = skip(PROGRAM, location, item ? "it is no entity or relation" : why);
     if (bad === undefined) yield problem;
     else if (bad.push(problem) === BAD_LINES_MAX) break;
   }
@@ -94,18 +94,18 @@ export async function* readServerMemory(source: Source): AsyncGenerator<Read> {
   }
 }
 
-function* observationsOf({ name, entityType, observations }: JsonObject, place: string): Generator<Read> {
+function* observationsOf({ name, entityType, observations }: JsonObject, location: string): Generator<Read> {
   const facts = { entity: name, entity_type: entityType };
   const entity = textOf(name);
   const list = listOf(observations) ?? [];
-  if (entity === undefined) yield skip(PROGRAM, place, "its entity has no name");
-  else if (list.length === 0) yield skip(PROGRAM, place, "its entity has no observations");
+  if (entity === undefined) yield skip(PROGRAM, location, "its entity has no name");
+  else if (list.length === 0) yield skip(PROGRAM, location, "its entity has no observations");
   else {
     for (const observation of list) {
       const text = textOf(observation);
       yield imported({
         program: PROGRAM,
-        place,
+        location,
         id: madeId([name, observation]),
         facts,
         text: text && `${entity}: ${text}`,
@@ -114,11 +114,11 @@ function* observationsOf({ name, entityType, observations }: JsonObject, place: 
   }
 }
 
-function relationOf({ from, relationType, to }: JsonObject, place: string): Read {
+function relationOf({ from, relationType, to }: JsonObject, location: string): Read {
   const isWhole = [from, relationType, to].every((part) => textOf(part) !== undefined);
   return imported({
     program: PROGRAM,
-    place,
+    location,
     id: madeId([from, relationType, to]),
     facts: { from, relation: relationType, to },
     text: isWhole ? `${from} ${String(relationType).replaceAll("_", " ")} ${to}` : undefined,

@@ -36,46 +36,46 @@ export function otherFormat(expected: string): OtherFormatError {
   return new OtherFormatError(`the file is not ${expected}`);
 }
 
-export interface Placed {
+export interface Located {
   readonly value: unknown;
-  readonly place: string;
+  readonly location: string;
 }
 
 /** Writes the path of a member: `$[3].mapping.abc`, or `mapping["a b"]` for a name that is no word. */
-export function placeIn(place: string, member: string | number): string {
-  if (typeof member === "number") return `${place}[${member}]`;
+export function locationIn(location: string, member: string | number): string {
+  if (typeof member === "number") return `${location}[${member}]`;
   return /^[\w-]{1,64}$/.test(member)
-    ? `${place}.${member}`
-    : `${place}[${JSON.stringify(member.slice(0, 64))}]`;
+    ? `${location}.${member}`
+    : `${location}[${JSON.stringify(member.slice(0, 64))}]`;
 }
 
-export function placed(list: unknown, place: string): Placed[] {
-  return (listOf(list) ?? []).map((value, i) => ({ value, place: placeIn(place, i) }));
+export function located(list: unknown, location: string): Located[] {
+  return (listOf(list) ?? []).map((value, i) => ({ value, location: locationIn(location, i) }));
 }
 
 /**
  * Splits what was fetched page by page: a page, or a list of pages, each with a list under this path. A page of
  * another form is answered as it is, for its reader to name. Undefined if there is no page at all.
  */
-export function pagedIn(json: unknown, ...path: readonly string[]): Placed[] | undefined {
-  const pages = Array.isArray(json) ? placed(json, "$") : [{ value: json, place: "$" }];
+export function pagedIn(json: unknown, ...path: readonly string[]): Located[] | undefined {
+  const pages = Array.isArray(json) ? located(json, "$") : [{ value: json, location: "$" }];
   let found = false;
   const parts = pages.flatMap((page) => {
-    let { value, place } = page;
+    let { value, location } = page;
     for (const member of path) {
       value = objectOf(value)?.[member];
-      place = placeIn(place, member);
+      location = locationIn(location, member);
     }
-    if (!Array.isArray(value)) return [{ value: undefined, place: page.place }];
+    if (!Array.isArray(value)) return [{ value: undefined, location: page.location }];
     found = true;
-    return placed(value, place);
+    return located(value, location);
   });
   return found ? parts : undefined;
 }
 
 /** Skips a part of a file that has another form than its program writes. */
-export function skip(sourceId: string, place: string, message: string): Problem {
-  return { sourceId, place, result: "skipped", message };
+export function skip(sourceId: string, location: string, message: string): Problem {
+  return { sourceId, location, result: "skipped", message };
 }
 
 /** Makes text of an id that is there; of numbers and of lists each digit counts. */
@@ -102,7 +102,7 @@ interface Found extends Omit<Imported, "text" | "metadata"> {
 
 interface Described extends Omit<Found, "sourceId"> {
   readonly program: string;
-  /** Its id there; when it has none, one is made of its content and its place. */
+  /** Its id there; when it has none, one is made of its content and its location. */
   readonly id: unknown;
   /** Why it cannot be stored as it is. */
   readonly problem?: string | false | undefined;
@@ -112,35 +112,35 @@ interface Described extends Omit<Found, "sourceId"> {
 
 /** Makes memories of the objects of a list, and skips what is none. */
 export function* importEach(
-  list: Iterable<Placed>,
+  list: Iterable<Located>,
   { program, kind }: { readonly program: string; readonly kind: string },
-  describe: (object: JsonObject) => Omit<Described, "program" | "place">,
+  describe: (object: JsonObject) => Omit<Described, "program" | "location">,
 ): Generator<Read> {
-  for (const { value, place } of list) {
+  for (const { value, location } of list) {
     const object = objectOf(value);
-    if (object === undefined) yield skip(program, place, `it is not ${kind}`);
-    else yield imported({ program, place, ...describe(object) });
+    if (object === undefined) yield skip(program, location, `it is not ${kind}`);
+    else yield imported({ program, location, ...describe(object) });
   }
 }
 
 /** Makes a memory of a text, its own metadata and its origin. */
-export function imported({ program, place, metadata, problem, facts = {}, ...more }: Described): Read {
+export function imported({ program, location, metadata, problem, facts = {}, ...more }: Described): Read {
   const { text } = more;
-  const id = idTextOf(more.id) ?? madeId([place, text, metadata, facts]);
+  const id = idTextOf(more.id) ?? madeId([location, text, metadata, facts]);
   const sourceId = `${program} ${id}`;
-  if (problem) return refusal({ sourceId, place }, problem);
+  if (problem) return refusal({ sourceId, location }, problem);
   const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
   const own = objectOf(metadata ?? {});
   // A memory that had been imported before keeps where it came from then.
   const before = own?.[ORIGIN] === undefined ? {} : { [ORIGIN]: own[ORIGIN] };
   const origin = { program, id, ...Object.fromEntries(known), ...before };
-  return checked({ ...more, sourceId, place, metadata: own ? { ...own, [ORIGIN]: origin } : metadata });
+  return checked({ ...more, sourceId, location, metadata: own ? { ...own, [ORIGIN]: origin } : metadata });
 }
 
 /** Makes a memory of what a file says, unless it has no text or would not come back as it is. */
-export function checked({ sourceId, place, text, metadata, expireTime, eventTime }: Found): Read {
-  const part = { sourceId, place };
-  if (text === undefined) return skip(sourceId, place, "it has no text");
+export function checked({ sourceId, location, text, metadata, expireTime, eventTime }: Found): Read {
+  const part = { sourceId, location };
+  if (text === undefined) return skip(sourceId, location, "it has no text");
   const lost = lostIn(metadata);
   if (lost !== undefined)
     return refusal(
@@ -153,8 +153,11 @@ export function checked({ sourceId, place, text, metadata, expireTime, eventTime
 }
 
 /** Refuses a memory that would not come back as it is. */
-export function refusal({ sourceId, place }: Pick<Imported, "sourceId" | "place">, message: string): Problem {
-  return { sourceId, place, result: "refused", message };
+export function refusal(
+  { sourceId, location }: Pick<Imported, "sourceId" | "location">,
+  message: string,
+): Problem {
+  return { sourceId, location, result: "refused", message };
 }
 
 /** Members in which programs keep when something happened: the first that is a time counts. */

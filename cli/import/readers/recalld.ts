@@ -13,16 +13,16 @@ const VERSION = 1;
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Read> {
   const framing = { format: FORMAT, version: VERSION, what: "an export of recalld", count: "count" } as const;
-  for await (const { text, place } of linesOf(source, framing)) yield memoryOf(text, place);
+  for await (const { text, location } of linesOf(source, framing)) yield memoryOf(text, location);
 }
 
 /** Reads the line of a memory. */
-function memoryOf(line: string, place: string): Read {
+function memoryOf(line: string, location: string): Read {
   const memory = parsedObject(line) ?? {};
   const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
   const { event_time: eventTime = memory.created_at } = memory;
-  if (typeof id !== "string") return skip("recalld", place, "it is not a memory with an id");
-  const read = checked({ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) });
+  if (typeof id !== "string") return skip("recalld", location, "it is not a memory with an id");
+  const read = checked({ sourceId: id, location, text: textOf(text) ?? "", metadata: objectOf(metadata) });
   return {
     ...read,
     ...(typeof externalId === "string" && { externalId }),
@@ -32,12 +32,15 @@ function memoryOf(line: string, place: string): Read {
 }
 
 /** Lists the lines between the first and the last of an export, once all of it has its checksum. */
-async function* linesOf(source: Source, framing: Framing): AsyncGenerator<{ text: string; place: string }> {
+async function* linesOf(
+  source: Source,
+  framing: Framing,
+): AsyncGenerator<{ text: string; location: string }> {
   const count = await checkExport(source, framing);
   let read = 0;
   for await (const line of source.lines()) {
     if (isBlank(line) || ++read === 1 || read > count + 1) continue;
-    yield { text: "text" in line ? line.text : "", place: `line ${line.number}` };
+    yield { text: "text" in line ? line.text : "", location: `line ${line.number}` };
   }
 }
 
@@ -100,18 +103,18 @@ export async function* readAccount(source: Source): AsyncGenerator<Read> {
   const framing = { format: ACCOUNT_FORMAT, version: ACCOUNT_VERSION, what, count: "lines" } as const;
   /** Namespace of the export that the line is in; undefined between two of them. */
   let namespace: string | undefined;
-  for await (const { text, place } of linesOf(source, framing)) {
-    if (namespace === undefined) namespace = namespaceIn(text, place);
+  for await (const { text, location } of linesOf(source, framing)) {
+    if (namespace === undefined) namespace = namespaceIn(text, location);
     else if (isEnd(text)) namespace = undefined;
-    else yield { ...memoryOf(text, place), namespace };
+    else yield { ...memoryOf(text, location), namespace };
   }
   if (namespace !== undefined) throw failedPrecondition(`the export of ${namespace} is not complete`);
 }
 
-function namespaceIn(line: string, place: string): string {
+function namespaceIn(line: string, location: string): string {
   const head = parsedObject(line);
   if (head?.format !== FORMAT || typeof head.namespace !== "string") {
-    throw failedPrecondition(`${place} of the export: no namespace begins there`);
+    throw failedPrecondition(`${location} of the export: no namespace begins there`);
   }
   return head.namespace;
 }

@@ -5,10 +5,10 @@ import {
   importEach,
   imported,
   listOf,
+  located,
   objectOf,
   otherFormat,
   pagedIn,
-  placed,
   skip,
   textOf,
   timeIn,
@@ -34,12 +34,12 @@ const DOCUMENT_FACTS = ["customId", "title", "type", "url", "containerTags", "cr
  */
 export async function* readMem0(source: Source): AsyncGenerator<Read> {
   const json = await source.json();
-  const memories = pagedIn(json, "results") ?? (Array.isArray(json) ? placed(json, "$") : undefined);
+  const memories = pagedIn(json, "results") ?? (Array.isArray(json) ? located(json, "$") : undefined);
   const isMem0 = memories?.length === 0 || memories?.some(({ value }) => "memory" in (objectOf(value) ?? {}));
   if (memories === undefined || !isMem0) throw otherFormat("what mem0's get_all answers");
   yield* importEach(memories, { program: "mem0", kind: "a memory" }, memoryOf);
-  for (const { place } of pagedIn(json, "relations") ?? []) {
-    yield skip("mem0", place, "relations of its graph are not taken");
+  for (const { location } of pagedIn(json, "relations") ?? []) {
+    yield skip("mem0", location, "relations of its graph are not taken");
   }
 }
 
@@ -101,7 +101,7 @@ export async function* readChroma(source: Source): AsyncGenerator<Read> {
   for (const [i, id] of ids.entries()) {
     yield imported({
       program: "chroma",
-      place: `$.documents[${i}]`,
+      location: `$.documents[${i}]`,
       id,
       text: textOf(documents[i]),
       metadata: metadatas?.[i],

@@ -128,9 +128,9 @@ async function endReplayed({ accounts, grants }: GrantingOptions, id: string): P
 
 function keyNameOf(name: string, label: string): string {
   if (name === "") return shortened(label, KEY_NAME_BYTES_MAX);
-  const place = ` (${label})`;
-  const cut = shortened(name, KEY_NAME_BYTES_MAX - Math.min(Buffer.byteLength(place), 40));
-  return shortened(`${cut}${place}`, KEY_NAME_BYTES_MAX);
+  const suffix = ` (${label})`;
+  const cut = shortened(name, KEY_NAME_BYTES_MAX - Math.min(Buffer.byteLength(suffix), 40));
+  return shortened(`${cut}${suffix}`, KEY_NAME_BYTES_MAX);
 }
 
 /** Cuts a text to a number of bytes, between characters. */

@@ -13,7 +13,7 @@ import {
   type Verified,
   verifyModel,
 } from "./model-files.js";
-import { type ModelPlace, pullModel } from "./pull.js";
+import { type ModelSource, pullModel } from "./pull.js";
 
 /** Id of the model that comes with the program. */
 export const BUNDLED = "bundled";
@@ -26,14 +26,14 @@ const MODEL_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9_][A-Za-z0-9._-]
  *
  * @throws MemoryError that says what to do.
  */
-export async function locateModel(place: ModelPlace): Promise<string> {
-  const folder = folderOf(place);
-  if (place.model === BUNDLED) return bundledOf(place, folder);
-  if ((await missingFiles(folder)).length > 0) await pullModel(place, folder);
+export async function locateModel(source: ModelSource): Promise<string> {
+  const folder = folderOf(source);
+  if (source.model === BUNDLED) return bundledOf(source, folder);
+  if ((await missingFiles(folder)).length > 0) await pullModel(source, folder);
   return folder;
 }
 
-export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
+export function folderOf({ model, modelsDir }: Pick<ModelSource, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
   if (isModelId(model)) return resolve(modelsDir, model);
   throw invalid(
@@ -47,7 +47,7 @@ function isModelId(model: string): boolean {
 }
 
 /** Finds the program's own model, or the one of an earlier program that a database still has vectors of. */
-async function bundledOf({ modelsDir, revision }: ModelPlace, folder: string): Promise<string> {
+async function bundledOf({ modelsDir, revision }: ModelSource, folder: string): Promise<string> {
   const earlier = resolve(modelsDir, BUNDLED);
   if (revision !== undefined && (await missingFiles(earlier)).length === 0) {
     if ((await verifyModel(earlier)).revision === revision) return earlier;
@@ -92,7 +92,7 @@ export async function summarise({
   model,
   modelsDir,
   settings,
-}: Pick<ModelPlace, "model" | "modelsDir"> & { settings?: ConventionSettings }): Promise<ModelSummary> {
+}: Pick<ModelSource, "model" | "modelsDir"> & { settings?: ConventionSettings }): Promise<ModelSummary> {
   const folder = folderOf({ model, modelsDir });
   const found = await findConvention({ model, folder, settings });
   const config = asObject(await readJson(folder, "config.json"));

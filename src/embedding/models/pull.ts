@@ -32,7 +32,7 @@ const SMALL_TIMEOUT_MS = 30_000;
 /** Age from which a file of a transfer counts as abandoned: a live one is written more often. */
 const ABANDONED_MS = 600_000;
 
-export interface ModelPlace {
+export interface ModelSource {
   /** Id of the model: `bundled`, or the hub's id, such as `Xenova/all-MiniLM-L6-v2`. */
   readonly model: string;
   /** Folder for models other than the bundled one, which is also the target of downloads. */
@@ -53,13 +53,13 @@ export interface ModelPlace {
  *
  * @throws MemoryError that says what to do.
  */
-export async function pullModel(place: ModelPlace, folder: string): Promise<void> {
-  const { model, hub = HUB, progress = progressBar(process.stderr), signal } = place;
+export async function pullModel(source: ModelSource, folder: string): Promise<void> {
+  const { model, hub = HUB, progress = progressBar(process.stderr), signal } = source;
   try {
     await removeAbandoned(folder);
     const lacking = new Set(await missingFiles(folder));
     const manifest = await pullDescription({ model, hub, folder, signal });
-    const failed = await load({ ...place, hub, progress }, manifest).then(
+    const failed = await load({ ...source, hub, progress }, manifest).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -82,7 +82,7 @@ async function pullDescription({
   hub,
   folder,
   signal,
-}: { hub: string; folder: string } & Pick<ModelPlace, "model" | "signal">) {
+}: { hub: string; folder: string } & Pick<ModelSource, "model" | "signal">) {
   let manifest: ModelManifest = (await readManifest(folder)) ?? { model, hub, files: {} };
   for (const file of ["config.json", ...OPTIONAL_FILES]) {
     const path = join(folder, file);
@@ -115,7 +115,7 @@ async function pullDescription({
 
 /** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */
 async function load(
-  { model, modelsDir, hub, progress, signal }: ModelPlace & { hub: string; progress: ProgressBar },
+  { model, modelsDir, hub, progress, signal }: ModelSource & { hub: string; progress: ProgressBar },
   { commit: revision = "main" }: ModelManifest,
 ): Promise<void> {
   const worker = new WorkerClient<PullHandlers>({

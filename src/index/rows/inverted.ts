@@ -5,7 +5,7 @@ import { lowerBound, type Range } from "./lower-bound.js";
 const SLICE = 8_192;
 /** Bytes that are copied before other work may run. */
 const SLICE_BYTES = 1 << 20;
-/** A posting is a row and a note of so many bits: in lists of words, the place of the word's weight in the row. */
+/** A posting is a row and a note of so many bits: in lists of words, the position of the word's weight in the row. */
 const NOTE_BITS = 6;
 const NOTES = 1 << NOTE_BITS;
 /** Note of a removed row. It repeats the row before it in the list, so that the rows still ascend. */
@@ -46,18 +46,18 @@ export function isRemoved(posting: number): boolean {
   return noteIn(posting) === REMOVED;
 }
 
-/** Places of a term's postings, those of removed rows included. */
-export function placesOf({ offsets }: Lists, term: number): Range {
+/** Range of the postings of a term, those of removed rows included. */
+export function postingsOf({ offsets }: Lists, term: number): Range {
   return { from: offsets[term] as number, to: offsets[term + 1] as number };
 }
 
-/** Place of a row's posting in the list of a term; -1 if the row does not have the term. */
+/** Index of a row's posting in the list of a term; -1 if the row does not have the term. */
 export function findPosting(lists: Lists, term: number, row: number): number {
   const { postings } = lists;
-  const { from, to } = placesOf(lists, term);
-  const place = lowerBound(postings, postingOf(row, 0), { from, to });
-  const posting = postings[place] as number;
-  return place < to && rowIn(posting) === row && !isRemoved(posting) ? place : -1;
+  const { from, to } = postingsOf(lists, term);
+  const position = lowerBound(postings, postingOf(row, 0), { from, to });
+  const posting = postings[position] as number;
+  return position < to && rowIn(posting) === row && !isRemoved(posting) ? position : -1;
 }
 
 interface Removing {
@@ -73,10 +73,10 @@ export function removeRow(lists: Inverted, row: number, removing: Removing): voi
   const [from, to] = [forwardOffsets[row] as number, forwardOffsets[row + 1] as number];
   for (let at = from; at < to; at++) {
     const term = forward[at] as number;
-    const place = findPosting(lists, term, row);
+    const position = findPosting(lists, term, row);
     // The zeros of a removed row stand for the first term.
-    if (place < 0) continue;
-    overwritten(postings, place, removePosting(postings, place, placesOf(lists, term)));
+    if (position < 0) continue;
+    overwritten(postings, position, removePosting(postings, position, postingsOf(lists, term)));
     countDown(lists, term, removing);
   }
   forward.fill(0, from, to);
@@ -92,14 +92,14 @@ export function countDown({ counts }: Lists, term: number, { overwritten, died }
 }
 
 /**
- * Removes the row of a place from its list, and leaves all others where they are: a few bytes change, however long the
- * list is. Returns the end of the places that were overwritten.
+ * Removes the posting at a position from its list, and leaves all others where they are: a few bytes change, however long the
+ * list is. Returns the end of the positions that were overwritten.
  */
-function removePosting(postings: Uint32Array, place: number, { from, to }: Range): number {
-  const repeated = postingOf(rowIn(postings[place] as number), REMOVED);
-  const before = postingOf(place > from ? rowIn(postings[place - 1] as number) : 0, REMOVED);
-  postings[place] = before;
-  let end = place + 1;
+function removePosting(postings: Uint32Array, position: number, { from, to }: Range): number {
+  const repeated = postingOf(rowIn(postings[position] as number), REMOVED);
+  const before = postingOf(position > from ? rowIn(postings[position - 1] as number) : 0, REMOVED);
+  postings[position] = before;
+  let end = position + 1;
   for (; end < to && postings[end] === repeated; end++) postings[end] = before;
   return end;
 }
@@ -172,8 +172,8 @@ export function* forwardOf(
 ): Generator<void, Pick<Inverted, "forwardOffsets" | "forward">> {
   const forwardOffsets = new Uint32Array(rows + 1);
   for (let i = 0; i < postings.length; i++) {
-    const place = rowIn(postings[i] as number) + 1;
-    forwardOffsets[place] = (forwardOffsets[place] as number) + 1;
+    const position = rowIn(postings[i] as number) + 1;
+    forwardOffsets[position] = (forwardOffsets[position] as number) + 1;
     if (i % SLICE === SLICE - 1) yield;
   }
   for (let row = 0; row < rows; row++) {
@@ -185,9 +185,9 @@ export function* forwardOf(
     const [from, to] = [offsets[term] as number, offsets[term + 1] as number];
     for (let at = from; at < to; at++) {
       const row = rowIn(postings[at] as number);
-      const place = next[row] as number;
-      next[row] = place + 1;
-      forward[place] = term;
+      const position = next[row] as number;
+      next[row] = position + 1;
+      forward[position] = term;
     }
     work += 1 + to - from;
     if (work < SLICE) continue;

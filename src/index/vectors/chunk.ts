@@ -1,6 +1,6 @@
 import type { IndexRow } from "../../memory/ports/index.js";
 import { lowerBound, type Range } from "../rows/lower-bound.js";
-import { keyOf, parseKey, placesOf, VECTORS_MAX } from "./keys.js";
+import { keyOf, parseKey, positionsOf, VECTORS_MAX } from "./keys.js";
 import { peakOf, quantize } from "./quantize.js";
 
 /** Number of vectors in a chunk, unless a single memory has more: an exact search of one takes 0.2 to 1 ms. */
@@ -96,7 +96,7 @@ export class Chunk {
 
   /** Lists the rows of some memories, whose numbers are in order. */
   rowsOf(sequences: Float64Array): Uint32Array {
-    return placesOf(this.keys.subarray(0, this.rows), sequences);
+    return positionsOf(this.keys.subarray(0, this.rows), sequences);
   }
 
   /** Puts a vector where it belongs, which is the end when log numbers grow. */
@@ -129,10 +129,10 @@ export class Chunk {
   }
 
   /** Moves rows, from one to before another; returns their number. */
-  #move({ from, to }: Range, place: number): number {
-    this.keys.copyWithin(place, from, to);
+  #move({ from, to }: Range, position: number): number {
+    this.keys.copyWithin(position, from, to);
     for (const numbers of [this.vectors, this.quantized]) {
-      numbers.copyWithin(place * this.dimensions, from * this.dimensions, to * this.dimensions);
+      numbers.copyWithin(position * this.dimensions, from * this.dimensions, to * this.dimensions);
     }
     return to - from;
   }

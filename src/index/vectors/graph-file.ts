@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, statSync, writ
 import { crc32 } from "node:zlib";
 import { Bits } from "../rows/bits.js";
 import { type GraphLayout, ROWS_OFFSET } from "../segment-file.js";
-import type { Places } from "./keys.js";
+import type { KeySlots } from "./keys.js";
 
 // How USearch 2 lays out a file, `index_dense_gt::save_to_stream` and `index_gt::save_to_stream`: the
 // numbers of rows and of bytes in each, the rows, a head of 64 bytes, the graph's header of 40 bytes, the
@@ -20,8 +20,8 @@ const FREE_KEY = 2 ** 64;
 
 type Shape = Pick<GraphLayout, "bytes" | "rows" | "rowBytes">;
 
-/** What a segment holds of a graph's file: the places of its vectors, and a checksum of each slot's row. */
-export interface DescribedGraph extends Places {
+/** What a segment holds of a graph's file: the positions of its vectors, and a checksum of each slot's row. */
+export interface DescribedGraph extends KeySlots {
   readonly graph: GraphLayout;
   readonly sums: Uint32Array;
 }
@@ -49,7 +49,7 @@ export interface Expected {
   readonly path: string;
   readonly graph: GraphLayout;
   readonly slots: Uint32Array;
-  /** Bits of the places whose vectors live. */
+  /** Bits of the positions whose vectors live. */
   readonly live: Uint32Array;
   readonly sums: Uint32Array;
 }
@@ -62,7 +62,7 @@ export function isWholeGraph({ path, graph, slots, live, sums }: Expected): bool
   if (statSync(path).size !== graph.bytes) return false;
   const bits = new Bits(slots.length, live);
   const isLive = new Uint8Array(graph.rows);
-  for (const [place, slot] of slots.entries()) if (bits.has(place)) isLive[slot] = 1;
+  for (const [position, slot] of slots.entries()) if (bits.has(position)) isLive[slot] = 1;
   const unwiped: number[] = [];
   const isWhole = onFile(path, "r", (fd) => {
     if (frameOf(fd, graph) !== graph.frame) return false;
@@ -188,7 +188,7 @@ function read(fd: number, from: number, bytes: number): Buffer {
   return readInto(Buffer.allocUnsafe(bytes), fd, from);
 }
 
-/** Fills a buffer from a place in a file. */
+/** Fills a buffer from an offset in a file. */
 function readInto(buffer: Buffer, fd: number, from: number): Buffer {
   for (let done = 0; done < buffer.length; ) {
     const got = readSync(fd, buffer, done, buffer.length - done, from + done);

@@ -11,9 +11,9 @@ import {
 import { EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { type Matches, newGraph, release, view } from "./graph.js";
 import type { IndexThreads } from "./index-thread.js";
-import { parseKey, placesOf, removeFrom, type SegmentArrays } from "./keys.js";
+import { parseKey, positionsOf, removeFrom, type SegmentArrays } from "./keys.js";
 
-/** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its place. */
+/** Bytes of a vector in a graph's file beside its numbers, and in memory for finding its position. */
 const BYTES_PER_LINKED_ROW = 180;
 
 /** Share of removed vectors above which a graph is built anew, because its gaps would stay. */
@@ -54,9 +54,9 @@ export class GraphSegment implements AnySegment {
     const live = new Bits(arrays.keys.length, arrays.live);
     this.#index = newGraph(graph.dimensions);
     view(this.#index, this.path);
-    for (const [place, key] of arrays.keys.entries()) {
+    for (const [position, key] of arrays.keys.entries()) {
       const { sequence, window } = parseKey(key);
-      if (live.has(place)) {
+      if (live.has(position)) {
         if (window === 0) this.size++;
         continue;
       }
@@ -121,10 +121,10 @@ export class GraphSegment implements AnySegment {
   remove(sequence: number, overwriting: Overwriting): boolean {
     const { after, upto } = this.range;
     if (sequence <= after || sequence > upto || this.gone.has(sequence)) return false;
-    const places = removeFrom(this.arrays, sequence, overwriting);
-    if (places.length === 0) return false;
+    const positions = removeFrom(this.arrays, sequence, overwriting);
+    if (positions.length === 0) return false;
     this.gone.add(sequence);
-    this.removed += places.length;
+    this.removed += positions.length;
     this.size--;
     if (this.#compactRead !== undefined) this.#overwrite(this.#compactRead, sequence);
     return true;
@@ -135,7 +135,7 @@ export class GraphSegment implements AnySegment {
     const { keys } = this.arrays;
     const had = new Bits(keys.length, lived);
     return [...this.gone].filter((sequence) => {
-      return placesOf(keys, Float64Array.of(sequence)).some((place) => had.has(place));
+      return positionsOf(keys, Float64Array.of(sequence)).some((position) => had.has(position));
     });
   }
 
@@ -151,8 +151,8 @@ export class GraphSegment implements AnySegment {
   /** Overwrites a removed memory's vectors with zeros. */
   #overwrite(rows: Int8Array, sequence: number): void {
     const { dimensions } = this.graph;
-    for (const place of placesOf(this.arrays.keys, Float64Array.of(sequence))) {
-      rows.fill(0, place * dimensions, (place + 1) * dimensions);
+    for (const position of positionsOf(this.arrays.keys, Float64Array.of(sequence))) {
+      rows.fill(0, position * dimensions, (position + 1) * dimensions);
     }
   }
 

@@ -6,7 +6,7 @@ import { compare, compareTied, gather } from "./compare.js";
 import { CHECKED, EXPANSION_HERE_MAX } from "./expansion-tuner.js";
 import { vectorsAt } from "./graph-file.js";
 import type { GraphSegment } from "./graph-segment.js";
-import { keyOf, parseKey, placesOf } from "./keys.js";
+import { keyOf, parseKey, positionsOf } from "./keys.js";
 import { quantize } from "./quantize.js";
 
 /** A search of a graph misses next to none among the nearest third of what it finds, also of a query like no memory. */
@@ -17,8 +17,8 @@ const DEVIATIONS = 2;
 const SCAN_MAX = 16_384;
 /** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
 const SCAN_LATER_MAX = 131_072;
-/** Time of a place in a graph's search, divided by that of comparing one vector that lies apart from others. Measured. */
-const PLACE_COST = 6;
+/** Time of a position in a graph's search, divided by that of comparing one vector that lies apart from others. Measured. */
+const POSITION_COST = 6;
 /** Share of a segment's vectors from which on comparing all is quicker than gathering some. Measured. */
 const WHOLE_SHARE = 0.2;
 /** Number of vectors to find in a whole segment up to which that takes little longer. */
@@ -137,7 +137,7 @@ export async function searchFiltered(search: FilteredSearch): Promise<Found> {
   const many = segments.reduce((sum, { range }) => sum + among.countBetween(range.after + 1, range.upto), 0);
   if (many > SCAN_MAX && !isSmall) {
     const graphs = planOf(search, many);
-    if (expansionsOf(graphs) * PLACE_COST < many) {
+    if (expansionsOf(graphs) * POSITION_COST < many) {
       const found = await searchMore(search, { graphs, many });
       if (found !== undefined) return { hits: found, all: found.length < count };
     }
@@ -196,8 +196,8 @@ async function searchEach(
       each.hits = among === undefined ? found : found.filter(({ sequence }) => among.has(sequence));
       const { keys, distances } = matches;
       // The last ones found do not count, because the graph may have missed others that are as near.
-      const place = Math.max(0, Math.floor(distances.length / MARGIN) - 1);
-      each.frontier = keys.length >= segment.rows ? Number.NEGATIVE_INFINITY : 1 - (distances[place] ?? 2);
+      const position = Math.max(0, Math.floor(distances.length / MARGIN) - 1);
+      each.frontier = keys.length >= segment.rows ? Number.NEGATIVE_INFINITY : 1 - (distances[position] ?? 2);
       if (among !== undefined || found.length >= Math.min(expansion, count, segment.vectors)) break;
     }
     await timeSlice.endIfOver();
@@ -254,9 +254,9 @@ async function scan({ segments, vector, among, count, isSmall }: FilteredSearch)
       await timeSlice.endIfOver();
       continue;
     }
-    const places = placesOf(arrays.keys, among.between(range.after + 1, range.upto));
-    for (let from = 0; from < places.length; from += GATHERED) {
-      const some = places.subarray(from, from + GATHERED);
+    const positions = positionsOf(arrays.keys, among.between(range.after + 1, range.upto));
+    for (let from = 0; from < positions.length; from += GATHERED) {
+      const some = positions.subarray(from, from + GATHERED);
       const found = compareTied(gather(compact, some, query.length), query, count);
       for (const [i, at] of found.keys.entries()) {
         nearest.offer(arrays.keys[some[Number(at)] as number] as number, 1 - (found.distances[i] as number));
@@ -281,15 +281,15 @@ interface WholeSearch {
 function offerNearest(nearest: Best, { arrays }: GraphSegment, search: WholeSearch): boolean {
   const { compact, query, count, asked, isVisible } = search;
   if (asked > WHOLE_COUNT_MAX) return false;
-  const { keys: places, distances } = compareTied(compact, query, asked);
-  const keyAt = (i: number) => arrays.keys[Number(places[i])] as number;
+  const { keys: positions, distances } = compareTied(compact, query, asked);
+  const keyAt = (i: number) => arrays.keys[Number(positions[i])] as number;
   const visible: number[] = [];
   let last = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < places.length && (distances[i] as number) <= last; i++) {
+  for (let i = 0; i < positions.length && (distances[i] as number) <= last; i++) {
     if (!isVisible(parseKey(keyAt(i)).sequence)) continue;
     if (visible.push(i) === count) last = distances[i] as number;
   }
-  if (visible.length < count && places.length < arrays.keys.length) return false;
+  if (visible.length < count && positions.length < arrays.keys.length) return false;
   for (const i of visible) nearest.offer(keyAt(i), 1 - (distances[i] as number));
   return true;
 }

@@ -21,23 +21,23 @@ export function parseKey(key: number): { sequence: number; window: number } {
 }
 
 /** Keys of vectors in order, and the slot of each in a graph's file. */
-export interface Places {
+export interface KeySlots {
   readonly keys: Float64Array;
   readonly slots: Uint32Array;
 }
 
 /** The arrays of a segment's file. */
 export type SegmentArrays = FlatArrays &
-  Places & {
+  KeySlots & {
     /** Bits of the vectors that were not removed, in the order of their keys. */
     readonly live: Uint32Array;
     /** Checksum of each slot's row in the graph's file. */
     readonly sums: Uint32Array;
   };
 
-/** Finds all vectors of some memories, whose numbers are in order: their places among the keys, which are in order too. */
-export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
-  let places = new Uint32Array(sequences.length);
+/** Finds all vectors of some memories, whose numbers are in order: their positions among the keys, which are in order too. */
+export function positionsOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
+  let positions = new Uint32Array(sequences.length);
   let [count, at, last] = [0, 0, 0];
   for (const sequence of sequences) {
     const from = keyOf(sequence, 0);
@@ -48,20 +48,20 @@ export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Arr
     last = sequence;
     for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) {
       // Most memories have one vector.
-      if (count === places.length) places = longer(places);
-      places[count++] = at;
+      if (count === positions.length) positions = longer(positions);
+      positions[count++] = at;
     }
   }
-  return places.subarray(0, count);
+  return positions.subarray(0, count);
 }
 
-function longer(places: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const copy = new Uint32Array(2 * places.length + 8);
-  copy.set(places);
+function longer(positions: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(2 * positions.length + 8);
+  copy.set(positions);
   return copy;
 }
 
-/** Finds the first key that is at least this, from a place on. It is often near. */
+/** Finds the first key that is at least this, from a position on. It is often near. */
 function firstFrom(keys: Float64Array, key: number, from: number): number {
   let step = 1;
   while (from + step < keys.length && (keys[from + step] as number) < key) step *= 2;
@@ -69,7 +69,7 @@ function firstFrom(keys: Float64Array, key: number, from: number): number {
 }
 
 /**
- * Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the places of its vectors. Those
+ * Removes a memory from a segment's arrays, and notes what is to be overwritten; lists the positions of its vectors. Those
  * of a removed memory are noted again: a process may have died before it had overwritten them in the graph's file.
  */
 export function removeFrom(
@@ -79,13 +79,13 @@ export function removeFrom(
 ): readonly number[] {
   const { keys, slots, live } = arrays;
   const bits = new Bits(keys.length, live);
-  const places: number[] = [];
-  for (const place of placesOf(keys, Float64Array.of(sequence))) {
-    rows.push(slots[place] as number);
-    if (!bits.has(place)) continue;
-    places.push(place);
-    bits.remove(place);
-    ranges.push({ array: live, from: place >>> 5, to: (place >>> 5) + 1 });
+  const positions: number[] = [];
+  for (const position of positionsOf(keys, Float64Array.of(sequence))) {
+    rows.push(slots[position] as number);
+    if (!bits.has(position)) continue;
+    positions.push(position);
+    bits.remove(position);
+    ranges.push({ array: live, from: position >>> 5, to: (position >>> 5) + 1 });
   }
-  return places;
+  return positions;
 }

@@ -57,8 +57,8 @@ function roundedIn(
   hits: readonly Hit[],
 ): Hit[] {
   const sought = Float64Array.from(hits, ({ sequence, window }) => keyOf(sequence, window)).sort();
-  const places = Uint32Array.from(sought, (key) => lowerBound(keys, key, { to: rows }));
-  const own = places.filter((row, i) => row < rows && keys[row] === sought[i]);
+  const positions = Uint32Array.from(sought, (key) => lowerBound(keys, key, { to: rows }));
+  const own = positions.filter((row, i) => row < rows && keys[row] === sought[i]);
   const found = compare(rounded(gather(vectors, own, dimensions)), vector, { count: own.length });
   return Array.from(found.keys, (at, i) => {
     const key = keys[own[Number(at)] as number] as number;
@@ -165,10 +165,14 @@ class TailSearch {
   #compareRows({ vectors, keys, dimensions }: Chunk, rows: Uint32Array, except?: ReadonlySet<number>): void {
     const { vector, count } = this.asked;
     const found = compareTied(gather(vectors, rows, dimensions), vector, count);
-    this.#offer(found, (place) => keys[rows[place] as number] as number, except);
+    this.#offer(found, (position) => keys[rows[position] as number] as number, except);
   }
 
-  #offer({ keys, distances }: Matches, keyAt: (place: number) => number, except?: ReadonlySet<number>): void {
+  #offer(
+    { keys, distances }: Matches,
+    keyAt: (position: number) => number,
+    except?: ReadonlySet<number>,
+  ): void {
     for (let i = 0; i < keys.length; i++) {
       const key = keyAt(Number(keys[i]));
       if (except === undefined || !except.has(key)) this.#nearest.offer(key, 1 - (distances[i] as number));

@@ -422,9 +422,9 @@ export class UsearchIndex {
       const isCompact = (like?.isCompact ?? this.#comparesAll({ more: sealed.rows })) && sealed.vectors > 0;
       if (isCompact && !this.#closing.signal.aborted)
         await sealed.compactRows().catch(this.options.onTrouble);
-      const place = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
+      const position = base === undefined ? this.#segments.length : this.#segments.indexOf(base);
       sealed.isScanned = like?.isScanned ?? false;
-      this.#segments = this.#segments.toSpliced(place, base === undefined ? 0 : 1, sealed);
+      this.#segments = this.#segments.toSpliced(position, base === undefined ? 0 : 1, sealed);
       this.#releaseUnused();
       drop = true;
     } finally {
@@ -444,8 +444,8 @@ export class UsearchIndex {
     let sealed: GraphSegment;
     const overwriting = { ranges: [], rows: [] };
     try {
-      const { graph, ...places } = await enqueueBuild(() => this.#build(path, sealing));
-      const arrays = { live: Bits.all(places.keys.length).words, ...places };
+      const { graph, ...slots } = await enqueueBuild(() => this.#build(path, sealing));
+      const arrays = { live: Bits.all(slots.keys.length).words, ...slots };
       const after = base?.range.after ?? this.#upto;
       const range = { after, upto: chunks.at(-1)?.upto ?? base?.range.upto ?? after };
       sealed = new GraphSegment(path, range, graph, arrays, this.options);

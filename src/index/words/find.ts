@@ -8,7 +8,7 @@ import type {
 } from "../../memory/ports/index.js";
 import { Best } from "../rows/best.js";
 import { Bits } from "../rows/bits.js";
-import { noteIn, placesOf, rowIn } from "../rows/inverted.js";
+import { noteIn, postingsOf, rowIn } from "../rows/inverted.js";
 import { lowerBound } from "../rows/lower-bound.js";
 import { rowOf } from "../rows/memories.js";
 import type { WordSegment } from "./part.js";
@@ -27,7 +27,7 @@ const SLICE_POSTINGS = 8192;
 const SLICE_LOOKUPS = 1024;
 /** Number of log numbers compared before other work may run. */
 const SLICE_SEQUENCES = 16_384;
-/** Number of postings up to which a range is searched place by place, and from which on as a whole. */
+/** Number of postings up to which a range is searched posting by posting, and from which on as a whole. */
 const NOTED_MAX = 8192;
 /** A memory without any score is never found. */
 const LEAST_SCORE = Number.MIN_VALUE;
@@ -37,7 +37,7 @@ const SPARE_MAX = 4;
 /** Scores of a range of rows. All are 0 between two ranges. */
 interface Scores {
   readonly scores: Float64Array;
-  /** Places of the range's first postings, some of them several times. */
+  /** Positions of the range's first postings, some of them several times. */
   readonly noted: Uint16Array;
 }
 
@@ -152,7 +152,7 @@ function* rowsAmong({ sequences }: WordSegment, among: Among): Generator<void, B
 /** A word of a query in one segment. */
 interface QueryWord {
   readonly factor: number;
-  /** Place of the next posting, and of the end of all. */
+  /** Position of the next posting, and of the end of all. */
   at: number;
   readonly end: number;
 }
@@ -163,7 +163,7 @@ function* findQueryWords({ words }: WordSegment, query: WeighedQuery): Generator
   for (const [i, weighed] of query.words.entries()) {
     const word = words.find(weighed.hash);
     if (word >= 0) {
-      const { from, to } = placesOf(words.arrays, word);
+      const { from, to } = postingsOf(words.arrays, word);
       sought.push({ factor: weighed.factor, at: from, end: to });
     }
     if (i % SLICE_LOOKUPS === SLICE_LOOKUPS - 1) yield;
@@ -176,7 +176,7 @@ class SegmentSearch {
   /** Rows that are scored now: from one to before another. */
   #from = 0;
   #to = 0;
-  /** Number of places noted. */
+  /** Number of positions noted. */
   #noted = 0;
 
   constructor(
@@ -229,11 +229,11 @@ class SegmentSearch {
       const posting = postings[at] as number;
       const row = rowIn(posting);
       if (row >= to) break;
-      const place = row - from;
-      if (count < NOTED_MAX) noted[count++] = place;
+      const position = row - from;
+      if (count < NOTED_MAX) noted[count++] = position;
       const norm = norms.normFor(lengths[row] as number);
       const weight = WEIGHTS[noteIn(posting)] as number;
-      scores[place] = (scores[place] as number) + gainOf(factor, weight, norm);
+      scores[position] = (scores[position] as number) + gainOf(factor, weight, norm);
     }
     this.#noted = count;
     sought.at = at;
@@ -251,32 +251,32 @@ class SegmentSearch {
     const { scores, noted } = this.by.table;
     let { bar } = this.by.best;
     for (let i = 0; i < this.#noted; i++) {
-      const place = noted[i] as number;
-      if ((scores[place] as number) >= bar) {
-        this.#offer(place);
+      const position = noted[i] as number;
+      if ((scores[position] as number) >= bar) {
+        this.#offer(position);
         bar = this.by.best.bar;
       }
-      scores[place] = 0;
+      scores[position] = 0;
     }
   }
 
   #endAll(): void {
     const { scores } = this.by.table;
-    const places = this.#to - this.#from;
+    const positions = this.#to - this.#from;
     let { bar } = this.by.best;
-    for (let place = 0; place < places; place++) {
-      if ((scores[place] as number) < bar) continue;
-      this.#offer(place);
+    for (let position = 0; position < positions; position++) {
+      if ((scores[position] as number) < bar) continue;
+      this.#offer(position);
       bar = this.by.best.bar;
     }
-    scores.fill(0, 0, places);
+    scores.fill(0, 0, positions);
   }
 
   /** Offers a row, unless it was removed or must not be found: few get here, so no posting is asked that. */
-  #offer(place: number): void {
+  #offer(position: number): void {
     const { sequences, live } = this.segment;
-    const row = this.#from + place;
+    const row = this.#from + position;
     if (!live.has(row) || this.by.allowed?.has(row) === false) return;
-    this.by.best.offer(sequences[row] as number, this.by.table.scores[place] as number);
+    this.by.best.offer(sequences[row] as number, this.by.table.scores[position] as number);
   }
 }

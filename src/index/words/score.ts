@@ -35,9 +35,9 @@ export function* scoreWords(
       const word = words.find(hash);
       lookups += 1 + own.length;
       for (const each of word >= 0 ? own : []) {
-        const place = findPosting(words.arrays, word, each.row);
-        if (place < 0) continue;
-        const weight = WEIGHTS[noteIn(postings[place] as number)] as number;
+        const position = findPosting(words.arrays, word, each.row);
+        if (position < 0) continue;
+        const weight = WEIGHTS[noteIn(postings[position] as number)] as number;
         each.score += gainOf(factor, weight, norms.normFor(lengths[each.row] as number));
         each.words.push(written);
       }

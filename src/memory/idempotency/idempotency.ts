@@ -45,7 +45,7 @@ export interface Attempt {
   readonly isFirst: boolean;
   /** True if the earlier attempts have failed: what they may have stored, besides `stored`, is not paid. */
   readonly isRefunded: boolean;
-  /** Places in a batch of what earlier attempts know to have stored, which is paid. */
+  /** Positions in a batch of what earlier attempts know to have stored, which is paid. */
   readonly stored: readonly number[];
   /**
    * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
@@ -57,10 +57,10 @@ export interface Attempt {
 export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
-  /** Places in a batch of what is known to be stored. */
+  /** Positions in a batch of what is known to be stored. */
   stored(): readonly number[];
   /**
-   * Refunds what was written for nothing, because another attempt may have been answered first; `paid` are places of
+   * Refunds what was written for nothing, because another attempt may have been answered first; `paid` are positions of
    * what it has paid for. Never throws.
    */
   undo(paid: readonly number[]): Promise<void>;
@@ -172,8 +172,8 @@ export class Idempotency {
       return kept === answer ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
-      const places = [...new Set([...stored, ...work.stored()])];
-      const part = places.length > 0 && { stored: places };
+      const positions = [...new Set([...stored, ...work.stored()])];
+      const part = positions.length > 0 && { stored: positions };
       if (error instanceof UnfinishedBatchError && part) {
         if (await letGo({ refunded: true, ...part })) throw error;
         return undefined;

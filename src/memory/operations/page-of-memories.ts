@@ -10,10 +10,10 @@ const READ_SELECTED = 16;
 const PAGE_BYTES_MAX = 1_048_576;
 
 /** A step of a walk through memories: one of them, if it is visible, and where the page after it begins. */
-export interface Step<Place, E = VisibleMemory> {
+export interface Step<Cursor, E = VisibleMemory> {
   readonly entry?: E | undefined;
   /** Undefined if nothing is left. */
-  readonly next: Place | undefined;
+  readonly next: Cursor | undefined;
   /** True if a memory that was there when the walk began has changed or gone since. */
   readonly hasChanged?: boolean;
 }
@@ -22,14 +22,14 @@ export interface Step<Place, E = VisibleMemory> {
  * Fills a page with up to `size` memories, as far as it has room for them. It is current if none of those that were
  * there when the walk began has changed since.
  */
-export async function fillPage<Place>(
-  steps: AsyncIterable<Step<Place>>,
+export async function fillPage<Cursor>(
+  steps: AsyncIterable<Step<Cursor>>,
   size: number,
-): Promise<{ items: VisibleMemory[]; next: Place | undefined; isCurrent: boolean }> {
+): Promise<{ items: VisibleMemory[]; next: Cursor | undefined; isCurrent: boolean }> {
   const items: VisibleMemory[] = [];
   let bytes = 0;
   let isCurrent = true;
-  let next: Place | undefined;
+  let next: Cursor | undefined;
   for await (const step of steps) {
     next = step.next;
     if (step.hasChanged) isCurrent = false;
@@ -51,19 +51,19 @@ export interface Walk<W extends Projection> extends Visibility {
   /** Number of the log's last entry. */
   readonly last: number;
   /** Where the page before has ended: behind this number, or with it if the oldest come first; all if left out. */
-  readonly place?: number | undefined;
+  readonly cursor?: number | undefined;
   /** Entries of the first read. */
   readonly readFirst?: number;
 }
 
-/** Walks through the visible memories, with numbers below `place`, the newest first. */
+/** Walks through the visible memories, with numbers below `cursor`, the newest first. */
 export async function* newest<W extends "head" | "text">(
   ports: Ports,
-  { projection, last, place, readFirst = READ_MANY, ...visibility }: Walk<W>,
+  { projection, last, cursor, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = visibility;
   const unlessFirst = (number: number) => (number > 1 ? number : undefined);
-  let before = place ?? last + 1;
+  let before = cursor ?? last + 1;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? readFirst : READ_MANY));
     const sequences = Array.from({ length: before - from }, (_, i) => from + i);
@@ -75,14 +75,14 @@ export async function* newest<W extends "head" | "text">(
   }
 }
 
-/** Walks through the visible memories, from the number `place` on, the oldest first. */
+/** Walks through the visible memories, from the number `cursor` on, the oldest first. */
 export async function* oldest<W extends "head" | "text">(
   ports: Ports,
-  { projection, last, place = 1, readFirst = READ_MANY, ...visibility }: Walk<W>,
+  { projection, last, cursor = 1, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
   const { logId } = visibility;
   const upToLast = (number: number) => (number <= last ? number : undefined);
-  let from = place;
+  let from = cursor;
   for (let reads = 0; from <= last && reads < READS_MAX; reads++) {
     const limit = Math.min(last - from + 1, reads === 0 ? readFirst : READ_MANY);
     const { entries } = await ports.log.read({ logId, from, limit, projection });
@@ -96,26 +96,26 @@ export async function* oldest<W extends "head" | "text">(
   if (from <= last) return;
   const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, projection: "head" });
   const isUpdate = ({ entry }: (typeof entries)[number]) =>
-    entry.op === "store" && (entry.replaces ?? 0) >= place;
+    entry.op === "store" && (entry.replaces ?? 0) >= cursor;
   yield { next: undefined, hasChanged: entries.some(isUpdate) };
 }
 
 /** Walks through some memories in a given order. Those that were changed or deleted since are steps without an entry. */
-export async function* inOrder<Place>(
+export async function* inOrder<Cursor>(
   ports: Ports,
   {
     sequences,
     ...visibility
   }: Omit<Parameters<typeof readMatching>[1], "sequences"> & { readonly sequences: Float64Array },
-  placeBehind: (examined: number) => Place | undefined,
-): AsyncGenerator<Step<Place>> {
+  cursorAfter: (examined: number) => Cursor | undefined,
+): AsyncGenerator<Step<Cursor>> {
   for (let at = 0; at < sequences.length; at += READ_SELECTED) {
     const some = [...sequences.subarray(at, at + READ_SELECTED)];
     const read = await readMatching(ports, { ...visibility, sequences: some });
     const bySequence = new Map(read.map(({ sequence, entry }) => [sequence, entry]));
     for (const [i, sequence] of some.entries()) {
       const entry = bySequence.get(sequence);
-      yield { entry, next: placeBehind(at + i + 1), hasChanged: entry === undefined };
+      yield { entry, next: cursorAfter(at + i + 1), hasChanged: entry === undefined };
     }
   }
 }

@@ -22,7 +22,7 @@ import {
   TOP_K_MAX,
 } from "../requests/recall-options.js";
 import { TEXT_BYTES_MAX } from "../requests/text.js";
-import { byCreation, type Placed, RECENCY_CANDIDATES } from "../search/place.js";
+import { byCreation, type RankedMemory, RECENCY_CANDIDATES } from "../search/rank.js";
 import type { VisibleMemory } from "../versions/fetch.js";
 import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { findNeighbors, type NeighborsFields, parseNeighbors, ValuesAt } from "./recall/neighbors.js";
@@ -111,7 +111,7 @@ export async function recall(ports: Ports, request: RecallRequest) {
 
 type Asked = ReturnType<typeof parse>;
 
-export interface Found extends Pick<Placed, "sequence" | "entry" | "score" | "rank"> {
+export interface Found extends Pick<RankedMemory, "sequence" | "entry" | "score" | "rank"> {
   /** The part of the text that has this score. */
   readonly match: Window;
   /** Id of the memory that superseded it. */
@@ -120,7 +120,7 @@ export interface Found extends Pick<Placed, "sequence" | "entry" | "score" | "ra
   readonly words?: number | undefined;
   /** Reasons for its place, as the contract has them. */
   readonly explanation?:
-    | (Pick<Placed, "rank" | "matched" | "recency"> & {
+    | (Pick<RankedMemory, "rank" | "matched" | "recency"> & {
         readonly weight: number;
         readonly fit?: number | undefined;
       })
@@ -220,8 +220,8 @@ function searchIn(
         wordMatches?.catch(() => {});
         const vectors = vectorsOf(await embedding);
         const query = { vectors, wanted: topK, minScore, recency, wordMatches };
-        const { weight, placed } = await search.best(query);
-        found.push(placed.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
+        const { weight, ranked } = await search.best(query);
+        found.push(ranked.map((each) => foundOf(each, { weight, explain, isByWords: mode === "hybrid" })));
       }
       const size = await search.size();
       const all = isList
@@ -245,7 +245,7 @@ function consideredIn(logs: readonly SearchedLog[], { isNarrowed }: Asked): numb
 }
 
 function foundOf(
-  { sequence, entry, score, part, rank, share, matched, recency }: Placed,
+  { sequence, entry, score, part, rank, share, matched, recency }: RankedMemory,
   { weight, explain, isByWords }: { weight: number; explain: boolean; isByWords: boolean },
 ): Found {
   const words = isByWords ? share : undefined;

@@ -97,7 +97,7 @@ export class SimilarMemories {
     // Before the search, which may see more: what is compared twice does no harm.
     this.#until = this.replica.applied;
     const query = { vectors: vectorsOf(memory), wanted, minScore: above };
-    const { placed: near } = await this.replica.searching((search) => search.best(query), { timer, signal });
+    const { ranked: near } = await this.replica.searching((search) => search.best(query), { timer, signal });
     this.#isCut = near.length === wanted;
     this.#found = [];
     if (!decides) {

@@ -65,8 +65,8 @@ export async function storeBatch(
         const results = await find();
         const ids = [...new Set(kept.map(({ id }) => id))];
         const living = await findInNamespace(ports, scope, { ids, projection: "head" });
-        for (const { place, ...answer } of kept) {
-          if (living.has(answer.id)) results[place] = { stored: { ...answer, outcome: "KEPT" } };
+        for (const { place: position, ...answer } of kept) {
+          if (living.has(answer.id)) results[position] = { stored: { ...answer, outcome: "KEPT" } };
         }
         return results;
       },
@@ -104,10 +104,10 @@ async function contentOf(memories: readonly ParsedMemory[], { clock }: Ports): P
 
 /** Makes what a claim keeps. What could not be stored is tried again by the next call with the key. */
 function claimAnswer(results: readonly Result<Answered>[], attempt: Attempt): Answered {
-  const kept = results.flatMap((result, place) => {
+  const kept = results.flatMap((result, position) => {
     if ("error" in result || result.stored.outcome !== "KEPT") return [];
     const { id, tokens, createdAtMs, etag = "" } = result.stored;
-    return [{ place, id, tokens, createdAtMs, etag }];
+    return [{ place: position, id, tokens, createdAtMs, etag }];
   });
   const [first] = results;
   if (first !== undefined && "stored" in first && results.every((result) => "stored" in result)) {

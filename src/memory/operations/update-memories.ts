@@ -9,7 +9,7 @@ import { parseRemoved, without } from "../requests/filter-path.js";
 import { handleSecrets } from "../requests/handle-secrets.js";
 import { IDS_MAX } from "../requests/id.js";
 import { canonicalMetadata, isSame, type JsonObject, parseMetadata } from "../requests/metadata.js";
-import { badToken, digestOf, parsePageToken, parsePlace, tokenOf } from "../requests/page.js";
+import { badToken, digestOf, parsePageToken, parseSequenceCursor, tokenOf } from "../requests/page.js";
 import { merged } from "../requests/update-mask.js";
 import { etagOf, noSuchMemory, superseded } from "../versions/current-version.js";
 import { findInNamespace, type VisibleMemory } from "../versions/fetch.js";
@@ -83,8 +83,8 @@ export async function updateMemories(ports: Ports, request: UpdateMemoriesReques
   }
   const [base, at, digest] = token ?? [baseOf(logId), "1", digestOf(asked)];
   if (base !== baseOf(logId) || digest !== digestOf(asked)) throw badToken();
-  const place = parsePlace(at);
-  const { next, ...done } = await new Updating(ports, scope, request, wanted).run(place);
+  const cursor = parseSequenceCursor(at);
+  const { next, ...done } = await new Updating(ports, scope, request, wanted).run(cursor);
   const nextPageToken =
     next === undefined ? "" : tokenOf(["updates", baseOf(logId), String(next), digestOf(asked)]);
   return { ...done, nextPageToken };
@@ -112,7 +112,7 @@ function parsed(json: string): JsonObject {
   return parseJson(json) as JsonObject;
 }
 
-/** An update of several memories that is under way, from a place on. */
+/** An update of several memories that is under way, from a cursor on. */
 class Updating {
   readonly #failed: Failed[] = [];
   #updated = 0;
@@ -131,8 +131,8 @@ class Updating {
   ) {}
 
   /**
-   * Updates the memories from a place on: the number of an entry, or a place among the ids, counted from 1. Returns the
-   * place of what is left, too.
+   * Updates the memories from a cursor on: the number of an entry, or a position among the ids, counted from 1. Returns the
+   * cursor of what is left, too.
    */
   async run(from: number): Promise<Omit<UpdatedMemories, "nextPageToken"> & { next: number | undefined }> {
     const { filter } = this.wanted;

@@ -176,30 +176,32 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
 
   /**
    * Refunds an answer that nobody gets, because another attempt was answered, which has paid for the items in these
-   * places. Another stored memory stays paid, because that attempt has found it and paid nothing; one that was kept has
+   * positions. Another stored memory stays paid, because that attempt has found it and paid nothing; one that was kept has
    * stored nothing that could be found.
    */
   async undo(paidByOther: readonly number[]): Promise<void> {
     const stored = this.stored();
-    const unpaid = this.paid().filter((place) => paidByOther.includes(place) || !stored.includes(place));
+    const unpaid = this.paid().filter(
+      (position) => paidByOther.includes(position) || !stored.includes(position),
+    );
     if (unpaid.length > 0) await this.ports.quota.refund(this.batch.request.caller, unpaid.length);
   }
 
-  /** Places of what is stored by now. A memory that was kept belongs to another store. */
+  /** Positions of what is stored by now. A memory that was kept belongs to another store. */
   stored(): readonly number[] {
-    return this.#placesOf(({ id }) => {
+    return this.#positionsOf(({ id }) => {
       const result = this.#results.get(id);
       return result !== undefined && "stored" in result && result.stored.outcome !== "KEPT";
     });
   }
 
-  /** Places of what this attempt has to pay for. */
+  /** Positions of what this attempt has to pay for. */
   paid(): readonly number[] {
-    return this.#placesOf(({ id }) => this.#paid.has(id));
+    return this.#positionsOf(({ id }) => this.#paid.has(id));
   }
 
-  #placesOf(isMeant: (item: Item<A>) => boolean): readonly number[] {
-    return this.#items.flatMap((item, place) => (isMeant(item) ? [place] : []));
+  #positionsOf(isMeant: (item: Item<A>) => boolean): readonly number[] {
+    return this.#items.flatMap((item, position) => (isMeant(item) ? [position] : []));
   }
 
   async run(): Promise<readonly Result<A>[]> {
@@ -208,7 +210,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     const { quota } = this.ports;
     const [timer, items] = [this.#timer, this.#items];
     if (this.attempt?.isFirst === false) {
-      const known = this.attempt.stored.flatMap((place) => items[place] ?? []);
+      const known = this.attempt.stored.flatMap((position) => items[position] ?? []);
       // Attempts that failed have paid for no more than they know.
       await this.#findWritten(this.attempt.isRefunded ? known : items, known);
     }
@@ -287,10 +289,11 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */
   #refusePast(): void {
-    for (const [place, { id, isPast = false }] of this.#items.entries()) {
+    for (const [position, { id, isPast = false }] of this.#items.entries()) {
       if (!isPast || this.#results.has(id)) continue;
       if (this.attempt?.isFirst === false) this.#results.set(id, { error: deletedSince() });
-      else throw this.batch.isBatch ? errorOfItem(`memories[${place}]`, notInTheFuture()) : notInTheFuture();
+      else
+        throw this.batch.isBatch ? errorOfItem(`memories[${position}]`, notInTheFuture()) : notInTheFuture();
     }
   }
 

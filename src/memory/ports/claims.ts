@@ -18,7 +18,7 @@ export interface Claim {
   readonly answer?: ClaimAnswer;
   /** True if all attempts so far have failed and were refunded, so that what they have stored is not paid, but `stored`. */
   readonly refunded?: boolean;
-  /** Places in the batch of what was stored, and told, before all of it was. */
+  /** Positions in the batch of what was stored, and told, before all of it was. */
   readonly stored?: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export interface Answered extends Pick<Stored, "id" | "tokens" | "createdAtMs"> 
   readonly similar?: readonly Similar[];
   /** Memories of a batch that were kept, of which the log says nothing. */
   readonly kept?: readonly Kept[];
-  /** Places in the batch of what the attempt with this answer has paid for. */
+  /** Positions in the batch of what the attempt with this answer has paid for. */
   readonly paid?: readonly number[];
 }
 
@@ -49,7 +49,7 @@ export interface ClaimAnswer extends Omit<Answered, "id" | "similar"> {
 
 /** A memory that a store of a batch kept. */
 export interface Kept extends Pick<Stored, "id" | "tokens" | "createdAtMs"> {
-  /** The store's place in the batch. */
+  /** The store's position in the batch. */
   readonly place: number;
   readonly etag: string;
 }

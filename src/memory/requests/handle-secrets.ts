@@ -11,7 +11,7 @@ export const REDACTED = "[REDACTED]";
 const LISTED_MAX = 8;
 const PATH_CHARS_MAX = 100;
 
-/** Kind and place of a secret, as the contract has them. */
+/** Kind and location of a secret, as the contract has them. */
 interface FoundSecret {
   readonly kind: string;
   readonly field: string;
@@ -35,7 +35,7 @@ interface Contents {
  * Looks for secrets in a text and in the metadata's strings, and redacts them, unless they may be stored.
  *
  * @throws MemoryError `invalid_argument` (SECRET_FOUND) if there is one to refuse, or one in a key of the
- * metadata: without its name a value could not be found again. The error names kinds and places only.
+ * metadata: without its name a value could not be found again. The error names kinds and locations only.
  */
 export function handleSecrets<C extends Contents>(
   given: C,
@@ -43,12 +43,12 @@ export function handleSecrets<C extends Contents>(
 ): Pick<C, "text" | "metadata"> & { readonly redacted: Redacted | undefined } {
   const { text, metadata } = given;
   if (how === "store") return { text, metadata, redacted: undefined };
-  const places: Place[] = [];
+  const texts: ScannedText[] = [];
   const withoutSecrets = {
-    text: text === undefined ? undefined : add(places, text, ["text"]),
-    metadata: metadata === undefined ? undefined : add(places, metadata, ["metadata"]),
+    text: text === undefined ? undefined : add(texts, text, ["text"]),
+    metadata: metadata === undefined ? undefined : add(texts, metadata, ["metadata"]),
   };
-  const found = search(places);
+  const found = search(texts);
   if (found.length === 0) return { text, metadata, redacted: undefined };
   const count = found.reduce((sum, { spans }) => sum + spans.length, 0);
   const redacted = { secrets: listed(found), count };
@@ -63,12 +63,12 @@ export function handleSecrets<C extends Contents>(
 }
 
 /** A string of a request. */
-interface Place {
+interface ScannedText {
   readonly text: string;
-  /** The way to it: `text` or `metadata`, keys as places of their own, and indexes of arrays. */
-  readonly path: readonly (string | number | Place)[];
+  /** The way to it: `text` or `metadata`, keys as strings of their own, and indexes of arrays. */
+  readonly path: readonly (string | number | ScannedText)[];
   readonly isKey: boolean;
-  /** Its secrets; places are UTF-16 units of the string. */
+  /** Its secrets; offsets are UTF-16 units of the string. */
   spans: readonly SecretSpan[];
 }
 
@@ -79,56 +79,61 @@ const SEPARATOR = "\0";
  * Adds a string, or all strings of a value, in their order. Returns what makes the value again without the secrets that
  * are found in them.
  */
-function add(places: Place[], value: Json, path: Place["path"]): () => Json {
+function add(texts: ScannedText[], value: Json, path: ScannedText["path"]): () => Json {
   if (typeof value === "string") {
-    const place = addText(places, value, path);
-    return () => redacted(place);
+    const scanned = addText(texts, value, path);
+    return () => redacted(scanned);
   }
   if (Array.isArray(value)) {
-    const items = value.map((each, i) => add(places, each, [...path, i]));
+    const items = value.map((each, i) => add(texts, each, [...path, i]));
     return () => items.map((item) => item());
   }
   if (!isObject(value)) return () => value;
   const entries = Object.entries(value).map(([key, each]) => {
-    const place = addText(places, key, path, { isKey: true });
-    return [key, add(places, each, [...path, place])] as const;
+    const scanned = addText(texts, key, path, { isKey: true });
+    return [key, add(texts, each, [...path, scanned])] as const;
   });
   // Entries that are defined, not assigned: a key may be __proto__.
   return () => Object.fromEntries(entries.map(([key, inner]) => [key, inner()]));
 }
 
-function addText(places: Place[], text: string, path: Place["path"], { isKey = false } = {}): Place {
-  const place: Place = { text, path, isKey, spans: [] };
-  places.push(place);
-  return place;
+function addText(
+  texts: ScannedText[],
+  text: string,
+  path: ScannedText["path"],
+  { isKey = false } = {},
+): ScannedText {
+  const scanned: ScannedText = { text, path, isKey, spans: [] };
+  texts.push(scanned);
+  return scanned;
 }
 
 /**
- * Finds the secrets of all places, and returns those that have some. They are searched together: a search for each of
+ * Finds the secrets of all strings, and returns those that have some. They are searched together: a search for each of
  * hundreds would take much longer.
  */
-function search(places: readonly Place[]): Place[] {
-  const spans = findSecrets(places.map(({ text }) => text).join(SEPARATOR));
+function search(texts: readonly ScannedText[]): ScannedText[] {
+  const spans = findSecrets(texts.map(({ text }) => text).join(SEPARATOR));
   let [at, next] = [0, 0];
-  for (const place of places) {
+  for (const scanned of texts) {
     const from = next;
-    const end = at + place.text.length;
+    const end = at + scanned.text.length;
     for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) next++;
-    place.spans = spans
+    scanned.spans = spans
       .slice(from, next)
       .map(({ kind, start, end: last }) => ({ kind, start: start - at, end: last - at }));
     at = end + SEPARATOR.length;
   }
-  return places.filter(({ spans }) => spans.length > 0);
+  return texts.filter(({ spans }) => spans.length > 0);
 }
 
-/** Names the first secrets of some places. */
-function listed(places: readonly Place[]): FoundSecret[] {
+/** Names the first secrets of some strings. */
+function listed(texts: readonly ScannedText[]): FoundSecret[] {
   const secrets: FoundSecret[] = [];
-  for (const place of places) {
-    const { text, spans } = place;
+  for (const scanned of texts) {
+    const { text, spans } = scanned;
     if (secrets.length === LISTED_MAX) break;
-    const field = pathOf(place);
+    const field = pathOf(scanned);
     let [unit, point] = [0, 0];
     const pointAt = (to: number) => {
       point += [...text.slice(unit, to)].length;
@@ -143,8 +148,8 @@ function listed(places: readonly Place[]): FoundSecret[] {
 }
 
 /** Writes the path of a string as filters do, without secrets in its keys, and cut. */
-function pathOf(place: Place): string {
-  const parts = place.isKey ? [...place.path, place] : place.path;
+function pathOf(scanned: ScannedText): string {
+  const parts = scanned.isKey ? [...scanned.path, scanned] : scanned.path;
   const whole = parts
     .map((part) => {
       if (typeof part === "string") return part;
@@ -154,7 +159,7 @@ function pathOf(place: Place): string {
   return whole.length <= PATH_CHARS_MAX ? whole : `${whole.slice(0, PATH_CHARS_MAX).toWellFormed()}…`;
 }
 
-function redacted({ text, spans }: Pick<Place, "text" | "spans">): string {
+function redacted({ text, spans }: Pick<ScannedText, "text" | "spans">): string {
   let at = 0;
   const parts = spans.map(({ start, end }) => {
     const before = text.slice(at, start);
@@ -174,8 +179,8 @@ function refused({ secrets, count }: Redacted, { isKey }: { isKey: boolean }): M
   const fix = isKey
     ? "leave it out, or set on_secret to STORE"
     : "leave it out, or set on_secret to REDACT or STORE";
-  const place = field === "text" ? `at ${start}` : `in ${path} at ${start}`;
-  return new MemoryError("invalid_argument", `${field} ${what}: ${kind} ${place}${others}; ${fix}`, {
+  const location = field === "text" ? `at ${start}` : `in ${path} at ${start}`;
+  return new MemoryError("invalid_argument", `${field} ${what}: ${kind} ${location}${others}; ${fix}`, {
     field,
     reason: "SECRET_FOUND",
     recorded: `${field} ${what}: ${kind}${others}`,

@@ -20,13 +20,13 @@ export function parsePageToken(token: string, list: string, words: number): stri
 }
 
 /** Parses the number of an entry in a page token. */
-export function parsePlace(value: string | undefined): number {
+export function parseSequenceCursor(value: string | undefined): number {
   if (!/^[1-9]\d{0,14}$/.test(value ?? "")) throw badToken();
   return Number(value);
 }
 
 /** Parses the time of an entry in a page token, in milliseconds since 1970. */
-export function parseTimePlace(value: string | undefined): number {
+export function parseTimeCursor(value: string | undefined): number {
   if (!/^(0|-?[1-9]\d{0,14})$/.test(value ?? "")) throw badToken();
   return Number(value);
 }
@@ -40,7 +40,7 @@ export function badToken() {
   return invalid("page_token", "is none that this list gave; leave it out to begin anew");
 }
 
-/** Makes a token of a list: its name and the place at which to continue. Only this program reads it. */
+/** Makes a token of a list: its name and the cursor at which to continue. Only this program reads it. */
 export function tokenOf(list: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(list)).toString("base64url");
 }

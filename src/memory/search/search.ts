@@ -19,14 +19,14 @@ import { fetchAll } from "../versions/fetch.js";
 import { findNearby, type Query } from "./nearby.js";
 import {
   NEAR_CANDIDATES,
-  type Placement,
-  placeBest,
+  type RankedMemories,
   type Ranking,
   RECENCY_CANDIDATES,
+  rankBest,
   recencyCandidates,
   WORD_CANDIDATES,
   type WordMatches,
-} from "./place.js";
+} from "./rank.js";
 import type { MeanCosine } from "./sampled-mean.js";
 
 /** Maximum number of searches for one recall, if others change what it finds meanwhile. */
@@ -185,7 +185,7 @@ export class Search {
    * Finds the memories that are best by meaning, and by words and age if these count; fewer than are wanted if the
    * log holds fewer.
    */
-  async best(query: BestOptions): Promise<Placement> {
+  async best(query: BestOptions): Promise<RankedMemories> {
     const { vectors, wanted, minScore, recency } = query;
     const { signal } = this.options;
     const { log, ...near } = await this.#timer.time("search", () => this.#searchFor(query));
@@ -199,7 +199,7 @@ export class Search {
     };
     const ranking = { wanted, minScore, recency };
     const found = { vectors, ...near, wordMatches, newVersions, signal, ...ranking };
-    return this.#timer.time("fetch", () => placeBest(log, found));
+    return this.#timer.time("fetch", () => rankBest(log, found));
   }
 
   /** Adds which memory superseded each of those that were found, and leaves out those that are gone meanwhile. */

@@ -78,13 +78,13 @@ export async function importFile(
       try {
         const { results } = await server.storeBatch({ namespace, memories: sent }, { signal });
         for (const [index, { result }] of results.entries())
-          progress = after(progress, result, sent[index]?.place);
+          progress = after(progress, result, sent[index]?.location);
         sent = [];
       } catch (error) {
         // A memory that the server does not take keeps the others of its batch out: they are sent again without it.
         const bad = refusedMemoryIn(error);
         if (bad === undefined) throw error;
-        progress = refused(progress, `${sent[bad.index]?.place ?? ""}: ${bad.message}`);
+        progress = refused(progress, `${sent[bad.index]?.location ?? ""}: ${bad.message}`);
         sent = sent.filter((_, index) => index !== bad.index);
       }
     }
@@ -92,8 +92,9 @@ export async function importFile(
   };
   for await (const part of readAs(from, source)) {
     signal.throwIfAborted();
-    if ("result" in part) progress = refused(progress, `${part.place}: ${part.message}`);
-    else if (isExpired(part)) progress = refused(progress, `${part.place}: it expired at ${part.expireTime}`);
+    if ("result" in part) progress = refused(progress, `${part.location}: ${part.message}`);
+    else if (isExpired(part))
+      progress = refused(progress, `${part.location}: it expired at ${part.expireTime}`);
     else {
       try {
         // The same rules as the server's, so that one memory does not keep out those beside it.
@@ -103,7 +104,7 @@ export async function importFile(
         batch.push(sending);
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error;
-        progress = refused(progress, `${part.place}: ${error.message}`);
+        progress = refused(progress, `${part.location}: ${error.message}`);
       }
     }
     if (batch.length >= BATCH_MAX || chars > BATCH_CHARS_MAX) await store();
@@ -129,12 +130,12 @@ type Sending = ReturnType<typeof requestOf>;
 
 /** A memory as the server takes it, and where it is in the file. */
 function requestOf(memory: Imported) {
-  const { place, text, metadata, expireTime, eventTime } = memory;
+  const { location, text, metadata, expireTime, eventTime } = memory;
   const expiry = expireTime && {
     expiry: { case: "expireTime" as const, value: timestampFromDate(new Date(expireTime)) },
   };
   return {
-    place,
+    location,
     text,
     metadata,
     externalId: externalIdOf(memory),
@@ -144,7 +145,7 @@ function requestOf(memory: Imported) {
   };
 }
 
-/** Reads which memory keeps a batch out, by its place there; undefined if the batch failed for another reason. */
+/** Reads which memory keeps a batch out, by its position there; undefined if the batch failed for another reason. */
 export function refusedMemoryIn(error: unknown): { index: number; message: string } | undefined {
   const failed = ConnectError.from(error);
   const [violation] = failed.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
@@ -157,8 +158,8 @@ function isExpired({ expireTime }: Imported): boolean {
   return expireTime !== undefined && Date.parse(expireTime) <= Date.now();
 }
 
-function after(progress: Progress, result: StoreBatchResult["result"], place = ""): Progress {
-  if (result.case === "error") return refused(progress, `${place}: ${result.value.message}`);
+function after(progress: Progress, result: StoreBatchResult["result"], location = ""): Progress {
+  if (result.case === "error") return refused(progress, `${location}: ${result.value.message}`);
   const isStored = result.case === "stored" && result.value.outcome === Outcome.KEPT;
   const { done, already, stored } = progress;
   return {

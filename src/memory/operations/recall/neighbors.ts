@@ -7,7 +7,7 @@ import type { Entry, Projected, Sequenced } from "../../ports/log.js";
 import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
-import { byCreation } from "../../search/place.js";
+import { byCreation } from "../../search/rank.js";
 import { type FindPorts, findMemories, type VisibleMemory } from "../../versions/fetch.js";
 
 /** Maximum number of neighbors on each side of a result. */
@@ -21,7 +21,7 @@ export interface NeighborsFields {
 }
 
 export interface Neighbors extends Omit<NeighborsFields, "same"> {
-  /** Keys that lead to the place in the metadata that must be the same; undefined if any memory will do. */
+  /** Keys that lead to the value of the metadata that must be the same; undefined if any memory will do. */
   readonly same: readonly string[] | undefined;
 }
 
@@ -64,10 +64,10 @@ export async function findNeighbors(
   wanted: Omit<Neighbors, "same">,
 ) {
   const { sequence, entry } = memory;
-  const place =
+  const position =
     entry.replaces === undefined ? sequence : await firstWrittenAt(context, sequence, entry.createdAtMs);
   for (let entries = ENTRIES_FEW; ; entries = ENTRIES_MANY) {
-    const { created, isAll } = await createdAround(context, place, entries);
+    const { created, isAll } = await createdAround(context, position, entries);
     const before = created.filter((each) => byCreation(each, entry) < 0).reverse();
     const after = created.filter((each) => byCreation(each, entry) > 0);
     const value = await context.values.digestOf(entry);
@@ -82,14 +82,14 @@ export async function findNeighbors(
 
 type Created = Pick<Projected["head"], "id" | "createdAtMs">;
 
-/** Lists the memories whose first versions were written around a place, deleted ones too, by when they were created. */
+/** Lists the memories whose first versions were written around a position of the log, deleted ones too, by when they were created. */
 async function createdAround(
   { log, logId }: NeighborContext,
-  place: number,
+  position: number,
   entries: number,
 ): Promise<{ created: Created[]; isAll: boolean }> {
   const created: Created[] = [];
-  const [from, upto] = [Math.max(1, place - entries), place + entries];
+  const [from, upto] = [Math.max(1, position - entries), position + entries];
   let last = 0;
   for await (const some of allEntries(log, { logId, from, upto, limit: upto, projection: "head" })) {
     for (const { sequence, entry } of some) {
@@ -149,7 +149,7 @@ function writtenAt(entry: Entry<"head">): number | undefined {
 }
 
 /**
- * Digests of the values that memories have at one place of their metadata. Results near each other have the same memories
+ * Digests of the values that memories have at one path of their metadata. Results near each other have the same memories
  * around them, so what is read for one of them need not be read for the others.
  */
 export class ValuesAt {

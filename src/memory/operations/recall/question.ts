@@ -74,11 +74,11 @@ function asQuery(memory: Pick<Stored, "vectors" | "windows">): Pick<Embedding, "
   if (windows === undefined || windows.length <= QUERY_WINDOWS_MAX)
     return { vectors, ...(windows && { windows }) };
   const all = vectorsOf(memory);
-  const places = Array.from({ length: QUERY_WINDOWS_MAX }, (_, i) =>
+  const positions = Array.from({ length: QUERY_WINDOWS_MAX }, (_, i) =>
     Math.floor((i * all.length) / QUERY_WINDOWS_MAX),
   );
   const dimensions = vectors.length / all.length;
   const some = new Float32Array(QUERY_WINDOWS_MAX * dimensions);
-  for (const [i, place] of places.entries()) some.set(all[place] as Float32Array, i * dimensions);
-  return { vectors: some, windows: places.map((place) => windows[place] as Window) };
+  for (const [i, position] of positions.entries()) some.set(all[position] as Float32Array, i * dimensions);
+  return { vectors: some, windows: positions.map((position) => windows[position] as Window) };
 }

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/concurrency/clock.js";
 import type { Hit, VectorQuery } from "../../src/memory/ports/index.js";
 import type { Log, Sequenced, Stored } from "../../src/memory/ports/log.js";
 import { findNearby } from "../../src/memory/search/nearby.js";
-import { NEAR_CANDIDATES, NO_WORDS, placeBest, WORD_CANDIDATES } from "../../src/memory/search/place.js";
+import { NEAR_CANDIDATES, NO_WORDS, rankBest, WORD_CANDIDATES } from "../../src/memory/search/rank.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -60,8 +60,8 @@ interface Placing {
   readonly missing?: readonly number[];
 }
 
-/** Places the best memories in both ways: by all candidates, and by those that may be among the best. */
-async function placing({ memories, queries, error, missing = [], ...given }: Placing) {
+/** Ranks the best memories in both ways: by all candidates, and by those that may be among the best. */
+async function ranking({ memories, queries, error, missing = [], ...given }: Placing) {
   const {
     wordMatches = wordMatchesOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)),
   } = given;
@@ -91,10 +91,10 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
   const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES, spare: SPARE });
   const newVersions = { numbers: [], accepts: () => true };
   const found = { vectors: queries, nearby, nearMax: NEAR_CANDIDATES, error, wordMatches, newVersions };
-  const all = await placeBest(searched, { ...found, wanted: memories.length });
+  const all = await rankBest(searched, { ...found, wanted: memories.length });
   const readAll = read;
-  const best = await placeBest(searched, { ...found, wanted: WANTED });
-  const expected = { ...all, placed: all.placed.slice(0, WANTED) };
+  const best = await rankBest(searched, { ...found, wanted: WANTED });
+  const expected = { ...all, ranked: all.ranked.slice(0, WANTED) };
   const nearest = [...nearby.keys()].slice(0, NEAR_CANDIDATES).sort();
   return { expected, best, nearest, readAll, read: read - readAll };
 }
@@ -116,23 +116,23 @@ function hitsOf(
 }
 
 it.each([1e-5, 2 ** -8, 0.1])(
-  "places the same by fewer records, with an index that errs by %d",
+  "ranks the same by fewer records, with an index that errs by %d",
   async (error) => {
     let [read, readAll] = [0, 0];
     for (let round = 0; round < ROUNDS; round++) {
       const queries = Array.from({ length: 1 + chance.below(2) }, anywhere);
       const memories = memoriesAround(queries[0] as Float32Array, chance.pick([0.05, 0.5, 2]));
-      const placed = await placing({ memories, queries, error });
-      expect(placed.best).toEqual(placed.expected);
-      expect(placed.best.placed).toHaveLength(WANTED);
-      read += placed.read;
-      readAll += placed.readAll;
+      const ranked = await ranking({ memories, queries, error });
+      expect(ranked.best).toEqual(ranked.expected);
+      expect(ranked.best.ranked).toHaveLength(WANTED);
+      read += ranked.read;
+      readAll += ranked.readAll;
     }
     expect(read).toBeLessThan(readAll);
   },
 );
 
-it("places the same whatever the errors of the index, also if they decide who is among the nearest", async () => {
+it("ranks the same whatever the errors of the index, also if they decide who is among the nearest", async () => {
   let differing = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const queries = [anywhere()];
@@ -142,8 +142,8 @@ it("places the same whatever the errors of the index, also if they decide who is
     const wordMatches = { ...wordMatchesOf(memories.map(({ sequence }) => sequence)), matches: [] };
     const asked = { memories, queries, wordMatches };
     const [sealed, tail] = [
-      await placing({ ...asked, error: 2 ** -8 }),
-      await placing({ ...asked, error: 1e-7 }),
+      await ranking({ ...asked, error: 2 ** -8 }),
+      await ranking({ ...asked, error: 1e-7 }),
     ];
     expect(sealed.best).toEqual(tail.best);
     if (sealed.nearest.join() !== tail.nearest.join()) differing++;
@@ -155,11 +155,11 @@ it("reads on if a memory that was found is missing in the log", async () => {
   const queries = [anywhere()];
   const memories = memoriesAround(queries[0] as Float32Array, 0.5);
   const wordMatches = wordMatchesOf(memories.map(({ sequence }) => sequence));
-  const { best } = await placing({ memories, queries, error: 1e-5, wordMatches });
-  const missing = best.placed.map(({ sequence }) => sequence);
-  const without = await placing({ memories, queries, error: 1e-5, wordMatches, missing });
+  const { best } = await ranking({ memories, queries, error: 1e-5, wordMatches });
+  const missing = best.ranked.map(({ sequence }) => sequence);
+  const without = await ranking({ memories, queries, error: 1e-5, wordMatches, missing });
   expect(without.best).toEqual(without.expected);
-  expect(without.best.placed).toHaveLength(WANTED);
+  expect(without.best.ranked).toHaveLength(WANTED);
 });
 
 it("gives what only the words found the cosine of its stored vectors", async () => {
@@ -173,12 +173,12 @@ it("gives what only the words found the cosine of its stored vectors", async () 
     match: async () => new Map([[last, { share: 1, matched: ["word"] }]]),
     meanCosine: () => 0.9,
   };
-  const { best } = await placing({ memories, queries: [query], error: 1e-5, wordMatches });
+  const { best } = await ranking({ memories, queries: [query], error: 1e-5, wordMatches });
   const cosine = far.reduce((sum, value, i) => sum + value * (query[i] as number), 0);
-  const placed = best.placed.find(({ sequence }) => sequence === last);
-  expect(placed?.score).toBeCloseTo(Math.max(0, cosine), 6);
-  expect(placed?.rank).toBeCloseTo(Math.max(0, cosine) + best.weight, 6);
-  expect(placed?.matched).toEqual(["word"]);
+  const ranked = best.ranked.find(({ sequence }) => sequence === last);
+  expect(ranked?.score).toBeCloseTo(Math.max(0, cosine), 6);
+  expect(ranked?.rank).toBeCloseTo(Math.max(0, cosine) + best.weight, 6);
+  expect(ranked?.matched).toEqual(["word"]);
 });
 
 it("of equal memories the older comes first, also if it was changed last", async () => {
@@ -190,12 +190,12 @@ it("of equal memories the older comes first, also if it was changed last", async
   const match = async (asked: readonly number[]) =>
     new Map(asked.map((each) => [each, { share: 0.5, matched: [] }] as const));
   const wordMatches = { matches: memories.map(({ sequence }) => sequence), match, meanCosine: () => 0.5 };
-  const { best } = await placing({
+  const { best } = await ranking({
     memories,
     queries: [query],
     error: 1e-5,
     wordMatches: wordMatches as never,
   });
-  expect(best.placed.map(({ sequence }) => sequence)).toEqual([40, 39, 38, 37, 36]);
+  expect(best.ranked.map(({ sequence }) => sequence)).toEqual([40, 39, 38, 37, 36]);
   expect(best.weight).toBeCloseTo(0.5, 5);
 });

@@ -82,25 +82,25 @@ export interface ScoredLog {
 }
 
 /** A memory in the order of its rank. */
-export interface Placed extends Scored, MatchedWords {
+export interface RankedMemory extends Scored, MatchedWords {
   /** Its score, its share of the query's words times their weight, and what its age adds. */
   readonly rank: number;
   /** Part of its rank that comes from its age; undefined if ages do not count. */
   readonly recency: number | undefined;
 }
 
-export interface Placement {
+export interface RankedMemories {
   /** Weight of words: 1 less what the best memory stands out by with its meaning; 0 to 1, and 0 without words. */
   readonly weight: number;
   /** Best first; of equals, the older comes first. */
-  readonly placed: readonly Placed[];
+  readonly ranked: readonly RankedMemory[];
 }
 
 /**
- * Places the best `wanted` memories by meaning, and by words and age if these count. It reads no record of a memory
+ * Ranks the best `wanted` memories by meaning, and by words and age if these count. It reads no record of a memory
  * that cannot be among them, unless one of the others is missing in the log.
  */
-export async function placeBest(log: ScoredLog, all: Found): Promise<Placement> {
+export async function rankBest(log: ScoredLog, all: Found): Promise<RankedMemories> {
   const { edge, ...found } = withEdge(all);
   const candidates = await gatherCandidates(found);
   const mean = found.wordMatches?.meanCosine(found.vectors);
@@ -113,11 +113,11 @@ export async function placeBest(log: ScoredLog, all: Found): Promise<Placement> 
     const left = all.nearMax - (found.nearby.size - edge.size);
     const inside = new Set(scored.slice(0, left).map(({ sequence }) => sequence));
     const nearby = new Map([...found.nearby].filter(([each]) => !edge.has(each) || inside.has(each)));
-    return placeBest(log, { ...found, nearby });
+    return rankBest(log, { ...found, nearby });
   }
   const scored = await scoreAll(log, found, needed);
   if (scored.length < needed.length) {
-    // Others may be in the places of those that are missing.
+    // Others may take the ranks of those that are missing.
     const rest = candidates.filter((each) => !needed.includes(each));
     scored.push(...(await scoreAll(log, found, rest)));
   }
@@ -279,18 +279,18 @@ function rankAll(
   candidates: readonly ScoredCandidate[],
   { wanted, minScore = 0, recency: counted }: Ranking,
   mean: number | undefined,
-): Placement {
+): RankedMemories {
   const living = latestOf(candidates);
   const near = living.filter(({ isNear }) => isNear);
   const weight = wordWeightOf(Math.max(0, ...near.map(({ score }) => score)), mean);
   const fit = living.filter(({ score }) => score >= minScore);
-  const placed = fit.map(({ sequence, entry, score, part, share, matched }) => {
+  const ranked = fit.map(({ sequence, entry, score, part, share, matched }) => {
     const recency = counted && recencyOf(counted, entry.eventAtMs ?? entry.createdAtMs);
     const rank = score + weight * share + (recency ?? 0);
     return { sequence, entry, score, part, share, matched, rank, recency };
   });
-  placed.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
-  return { weight, placed: placed.slice(0, wanted) };
+  ranked.sort((a, b) => b.rank - a.rank || byCreation(a.entry, b.entry));
+  return { weight, ranked: ranked.slice(0, wanted) };
 }
 
 /**
