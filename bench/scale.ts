@@ -42,7 +42,7 @@ try {
   phase("unbuilt", "one", memories, 1);
   phase("fill", "many", 100, namespaces);
   phase("visit", "many", 100, namespaces);
-  if (memories === MEMORIES && namespaces === NAMESPACES) keep();
+  if (memories === MEMORIES && namespaces === NAMESPACES) save();
 } finally {
   if (!process.argv.includes("--keep")) rmSync(folder, { recursive: true, force: true });
 }
@@ -66,7 +66,7 @@ function phase(
   if (endsBy ? signal !== endsBy : status !== 0) throw new Error(`${name} ended with ${status ?? signal}`);
 }
 
-function keep(): void {
+function save(): void {
   const lines = readFileSync(figuresFile, "utf8").trim().split("\n");
   const figures = lines.map((line) => JSON.parse(line) as ScaleFigure);
   const date = new Date().toISOString().slice(0, 10);

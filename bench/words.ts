@@ -81,7 +81,7 @@ async function measure(memories: number): Promise<void> {
   const gone = Array.from({ length: memories / 10 }, (_, i) => i * 10 + 1);
   await index.remove(gone);
   const after = await search(indexes, index, queries);
-  const closed = await timed(() => index.close({ keeps: true }));
+  const closed = await timed(() => index.close({ retainFiles: true }));
   const again = indexes.open("log");
   const restored = await timed(() => again.restore());
   const p = (values: readonly number[], share: number) => `${percentile(values, share).toFixed(2)} ms`;
@@ -92,7 +92,7 @@ async function measure(memories: number): Promise<void> {
   console.log(`  the commonest word ${p(common, 0.5)}; 10,000 different words ${hostileMs.toFixed(0)} ms`);
   console.log(`  closed in ${closed.ms.toFixed(0)} ms, restored in ${restored.ms.toFixed(0)} ms`);
   console.log(`  longest wait of the main thread, making the texts included: ${longest().toFixed(0)} ms`);
-  await again.close({ keeps: false });
+  await again.close({ retainFiles: false });
   rmSync(folder, { recursive: true });
 }
 

@@ -29,24 +29,24 @@ function figuresOf(outcomes: readonly Outcome[]): FloorFigures {
   const [right, wrong] = [rows.filter(isRight), rows.filter((fit) => !isRight(fit))];
   return {
     right: right.length,
-    rightLost: shareOf(right, (fit) => !isKept(fit)),
-    wrongSpared: shareOf(wrong, (fit) => !isKept(fit)),
+    rightLost: shareOf(right, (fit) => !isAboveFloors(fit)),
+    wrongSpared: shareOf(wrong, (fit) => !isAboveFloors(fit)),
     answersLost: shareOf(answerable, ({ fits = [] }) => losesAnswer(fits)),
     unanswerable: unanswerable.length,
-    empty: shareOf(unanswerable, ({ fits = [] }) => !fits.some(isKept)),
+    empty: shareOf(unanswerable, ({ fits = [] }) => !fits.some(isAboveFloors)),
   };
 }
 
 function losesAnswer(fits: readonly Fit[]): boolean {
   const right = fits.filter(isRight);
-  return right.length > 0 && !right.some(isKept);
+  return right.length > 0 && !right.some(isAboveFloors);
 }
 
 function isRight([, , right]: Fit): boolean {
   return right;
 }
 
-function isKept([score, words]: Fit): boolean {
+function isAboveFloors([score, words]: Fit): boolean {
   return fitOf({ score, words }) >= MIN_FIT;
 }
 

@@ -16,7 +16,7 @@ export async function* linesIn(
 ): AsyncGenerator<LineBytes> {
   let parts: Uint8Array[] = [];
   let length = 0;
-  const keep = (part: Uint8Array) => {
+  const append = (part: Uint8Array) => {
     if (length <= bytesMax) parts.push(part.subarray(0, bytesMax + 1 - length));
     length += part.length;
   };
@@ -29,11 +29,11 @@ export async function* linesIn(
   for await (const chunk of input) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
-      keep(chunk.subarray(start, end));
+      append(chunk.subarray(start, end));
       yield take();
       start = end + 1;
     }
-    keep(chunk.subarray(start));
+    append(chunk.subarray(start));
   }
   if (length > 0) yield take();
 }

@@ -170,10 +170,10 @@ export class LogFiles {
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }
 
-  async close({ keeps }: { keeps: boolean }): Promise<void> {
+  async close({ retainFiles }: { retainFiles: boolean }): Promise<void> {
     this.#isClosed = true;
     if (this.#publishing !== undefined) clearTimeout(this.#publishing.timer);
-    if (keeps) this.#publishAll({ entriesMax: 0 });
+    if (retainFiles) this.#publishAll({ entriesMax: 0 });
     await this.settled();
     // Nobody reads these files again, so no delete would overwrite them.
     for (const file of this.#files.values()) if (!file.hasManifest) await file.erase();

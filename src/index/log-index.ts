@@ -210,19 +210,19 @@ export class LogIndex implements Index {
     await Promise.all(removed);
   }
 
-  close({ keeps }: { keeps: boolean }): Promise<void> {
-    this.#closing ??= this.#close({ keeps });
+  close({ retainFiles }: { retainFiles: boolean }): Promise<void> {
+    this.#closing ??= this.#close({ retainFiles });
     return this.#closing;
   }
 
-  async #close({ keeps }: { keeps: boolean }): Promise<void> {
+  async #close({ retainFiles }: { retainFiles: boolean }): Promise<void> {
     const { files, onClosed } = this.options;
     const closing = [this.vectors.close(), this.#adding.then(() => this.#merging)];
     // Both are closed, even if one of them fails.
     const all = await Promise.allSettled(closing);
     this.#writeAtMs = 0;
-    if (keeps && all[1]?.status === "fulfilled") this.#writeLarge();
-    all.push(...(await Promise.allSettled([files.close({ keeps })])));
+    if (retainFiles && all[1]?.status === "fulfilled") this.#writeLarge();
+    all.push(...(await Promise.allSettled([files.close({ retainFiles })])));
     onClosed?.(this);
     for (const closed of all) if (closed.status === "rejected") throw closed.reason;
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { keepAnswer } from "../../src/memory/idempotency/idempotency.js";
+import { recordAnswer } from "../../src/memory/idempotency/idempotency.js";
 import type { Claim, ClaimAnswer } from "../../src/memory/ports/claims.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
@@ -35,7 +35,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
         claim: (claim: Claim) => records.findOrInsert(claim, claim.claimedAtMs),
         takeOver: ({ id, from, to, ...set }: TakeOver) =>
           records.update({ id, owner: from, answer: undefined }, { owner: to, ...set }),
-        answer: (request: Parameters<typeof keepAnswer>[1]) => keepAnswer(records, request),
+        answer: (request: Parameters<typeof recordAnswer>[1]) => recordAnswer(records, request),
         release: ({ id, owner }: Pick<Claim, "id" | "owner">) => records.remove({ id, owner }),
       };
     };

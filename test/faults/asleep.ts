@@ -151,7 +151,7 @@ class Load {
   unanswered = 0;
   stopping = false;
   readonly #chance: Chance;
-  readonly #kept = new Set<StoredMemory>();
+  readonly #stored = new Set<StoredMemory>();
   readonly #forgotten: StoredMemory[] = [];
   #callers: Caller[] = [];
   /** Number of namespaces that were to be dropped so far. */
@@ -175,7 +175,7 @@ class Load {
         text,
       }));
       const filled = await fillLogs(storage, fillings);
-      for (const [i, one] of made.entries()) this.#kept.add({ ...one, ...(filled[i] as Filled) });
+      for (const [i, one] of made.entries()) this.#stored.add({ ...one, ...(filled[i] as Filled) });
     } finally {
       await storage.close();
     }
@@ -193,7 +193,7 @@ class Load {
 
   /** Checks all memories by the lists of their namespaces, and some by id and by recall. */
   async checkAll(): Promise<{ kept: number; forgotten: number }> {
-    const [kept, forgotten] = [[...this.#kept], this.#forgotten];
+    const [kept, forgotten] = [[...this.#stored], this.#forgotten];
     const there = await this.#listAll();
     for (const { id } of kept) if (!there.has(id)) throw new Error(`${id} was acknowledged and is lost`);
     for (const { id } of forgotten)
@@ -273,11 +273,11 @@ class Load {
     const outcome = await this.#outcomeOf(caller.at(this.#url()).store(sent));
     // The order of a store and of a simultaneous drop of its namespace is not known.
     const isSafe = NAMESPACES.includes(sent.namespace) || sent.namespace === this.#toDrop;
-    if (outcome !== undefined && isSafe) this.#kept.add(storedMemoryOf(caller, sent, outcome));
+    if (outcome !== undefined && isSafe) this.#stored.add(storedMemoryOf(caller, sent, outcome));
   }
 
   async #recall(): Promise<void> {
-    const kept = this.#chance.pick([...this.#kept]);
+    const kept = this.#chance.pick([...this.#stored]);
     if (kept !== undefined) await this.#recallCheck(kept, { attempts: 0 });
   }
 
@@ -293,15 +293,15 @@ class Load {
       return this.#recallCheck(kept, { attempts: attempts - 1 });
     }
     const [best] = resultsOf(outcome);
-    if (!this.#kept.has(kept)) return;
+    if (!this.#stored.has(kept)) return;
     if (best?.id !== id) throw new Error(`${id} is not the first that its own text finds`);
     if (best.score < SAME) throw new Error(`${id} scores ${best.score} with its own text`);
   }
 
   async #forget(): Promise<void> {
-    const kept = this.#chance.pick([...this.#kept]);
+    const kept = this.#chance.pick([...this.#stored]);
     if (kept === undefined) return;
-    this.#kept.delete(kept);
+    this.#stored.delete(kept);
     const { caller, sent, id } = kept;
     const outcome = await this.#outcomeOf(caller.at(this.#url()).forget(sent.namespace, id));
     if (outcome !== undefined) this.#forgotten.push(kept);
@@ -315,8 +315,8 @@ class Load {
   async #drop(): Promise<void> {
     const namespace = this.#toDrop;
     this.#drops++;
-    const held = [...this.#kept].filter(({ sent }) => sent.namespace === namespace);
-    for (const kept of held) this.#kept.delete(kept);
+    const held = [...this.#stored].filter(({ sent }) => sent.namespace === namespace);
+    for (const kept of held) this.#stored.delete(kept);
     for (const caller of this.#callers) {
       const outcome = await this.#outcomeOf(caller.at(this.#url()).drop(namespace));
       if (outcome !== undefined) this.#forgotten.push(...held.filter((kept) => kept.caller.id === caller.id));

@@ -124,7 +124,7 @@ class Load {
   calls = 0;
   recalls = 0;
   readonly #chance;
-  readonly #kept: StoredMemory[] = [];
+  readonly #stored: StoredMemory[] = [];
   readonly #forgotten: StoredMemory[] = [];
   /** Memories for which a deletion is in progress. */
   readonly #leaving = new Set<string>();
@@ -173,7 +173,7 @@ class Load {
    * Checks some of the kept memories by recall and all of them by id, and that every forgotten one is gone.
    */
   async checkAll(): Promise<void> {
-    for (const { caller, namespace, ids } of batchesOf(this.#kept)) {
+    for (const { caller, namespace, ids } of batchesOf(this.#stored)) {
       const path = `POST ${caller.pathOf(namespace)}/memories/get`;
       const { code, body } = await caller.at(this.#url()).call(path, { body: { ids } });
       if (code !== "ok") throw new Error(`${ids.length} memories are not got: ${code}`);
@@ -181,7 +181,7 @@ class Load {
       const lost = ids.filter((id) => !found.has(id));
       if (lost.length > 0) throw new Error(`${lost} are lost`);
     }
-    for (let i = 0; i < RECALLED_AT_END; i++) await this.#recall(this.#chance.pick(this.#kept));
+    for (let i = 0; i < RECALLED_AT_END; i++) await this.#recall(this.#chance.pick(this.#stored));
     for (const { caller, sent, id } of this.#forgotten) {
       const { code } = await caller.at(this.#url()).get(sent.namespace, id);
       if (code !== "not_found") throw new Error(`${id} was forgotten and is there again: ${code}`);
@@ -196,7 +196,11 @@ class Load {
     const kind = this.#chance.next();
     const paused = () => this.#paused !== undefined;
     const call =
-      kind < 0.3 ? this.#store() : kind < 0.9 ? this.#recall(this.#chance.pick(this.#kept)) : this.#forget();
+      kind < 0.3
+        ? this.#store()
+        : kind < 0.9
+          ? this.#recall(this.#chance.pick(this.#stored))
+          : this.#forget();
     // Calls in flight at the kill may end without an answer.
     await call.catch((error: unknown) => {
       if (!paused()) throw error;
@@ -213,7 +217,7 @@ class Load {
     for (const [i, { stored }] of (answer.results as { stored?: JsonObject }[]).entries()) {
       if (stored === undefined) throw new Error("a memory of a batch is not stored");
       const sent = { text: memories[i]?.text as string, namespace, metadata: {} };
-      this.#kept.push({ caller, sent, id: String(stored.id), createdAt: String(stored.created_at) });
+      this.#stored.push({ caller, sent, id: String(stored.id), createdAt: String(stored.created_at) });
     }
   }
 
@@ -228,7 +232,7 @@ class Load {
     if (outcome === "unanswered") throw new Error("a store was not answered");
     if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
     this.calls++;
-    this.#kept.push(storedMemoryOf(caller, sent, outcome));
+    this.#stored.push(storedMemoryOf(caller, sent, outcome));
   }
 
   async #recall({ caller, sent, id }: StoredMemory): Promise<void> {
@@ -241,8 +245,8 @@ class Load {
   }
 
   async #forget(): Promise<void> {
-    const at = this.#chance.below(this.#kept.length);
-    const [kept] = this.#kept.splice(at, 1) as [StoredMemory];
+    const at = this.#chance.below(this.#stored.length);
+    const [kept] = this.#stored.splice(at, 1) as [StoredMemory];
     this.#leaving.add(kept.id);
     const { code, message } = await kept.caller.at(this.#url()).forget(kept.sent.namespace, kept.id);
     this.calls++;

@@ -201,7 +201,7 @@ class RollingLoad {
   /** Request ids of stores, each with the recall right after it. */
   readonly pairs: [string, string][] = [];
   readonly #chance;
-  readonly #kept: StoredMemory[] = [];
+  readonly #stored: StoredMemory[] = [];
   readonly #forgotten: StoredMemory[] = [];
   #stopping = false;
   #requests = 0;
@@ -250,7 +250,7 @@ class RollingLoad {
    */
   async checkAll(): Promise<void> {
     const all = [
-      ...this.#kept.map((kept) => ({ kept, there: true })),
+      ...this.#stored.map((kept) => ({ kept, there: true })),
       ...this.#forgotten.map((kept) => ({ kept, there: false })),
     ];
     await inParallel({ times: all.length, parallel: this.clients.length }, async (i) => {
@@ -263,9 +263,9 @@ class RollingLoad {
 
   async #callOnce(client: RetryingClient): Promise<void> {
     const kind = this.#chance.next();
-    if (kind < 0.4 || this.#kept.length === 0) return this.#storeAndRecall(client);
+    if (kind < 0.4 || this.#stored.length === 0) return this.#storeAndRecall(client);
     if (kind > 0.92) return this.#forget(client);
-    const { caller, sent, id } = this.#chance.pick(this.#kept);
+    const { caller, sent, id } = this.#chance.pick(this.#stored);
     if (kind < 0.8) await this.#recall(client, { caller, sent });
     // Another client may have deleted it meanwhile.
     else await this.#call(client, "GetMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });
@@ -281,11 +281,11 @@ class RollingLoad {
     const { ids, requestId } = await this.#recall(this.#chance.pick(this.clients), { caller, sent });
     if (!ids.includes(id)) throw new Error(`${id} was acknowledged and the next recall misses it`);
     this.pairs.push([stored, requestId]);
-    this.#kept.push({ caller, sent, id });
+    this.#stored.push({ caller, sent, id });
   }
 
   async #forget(client: RetryingClient): Promise<void> {
-    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [StoredMemory];
+    const [kept] = this.#stored.splice(this.#chance.below(this.#stored.length), 1) as [StoredMemory];
     const { caller, sent, id } = kept;
     // An attempt whose answer was lost has deleted it already.
     await this.#call(client, "DeleteMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });

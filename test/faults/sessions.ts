@@ -88,7 +88,7 @@ function open(folder: string): Promise<Session> {
 /** Plan of the agents' calls, and their outcome. */
 class Work {
   /** Ids of acknowledged memories, by their texts. */
-  readonly #kept = new Map<string, string>();
+  readonly #stored = new Map<string, string>();
   /** Texts whose store had no answer. */
   readonly #open = new Set<string>();
   #begun = 0;
@@ -102,7 +102,7 @@ class Work {
   ) {}
 
   get figures(): SessionsFigures {
-    const { size: stored } = this.#kept;
+    const { size: stored } = this.#stored;
     return { stored, recalled: this.#recalled, kills: this.#kills, unanswered: this.#unanswered };
   }
 
@@ -121,7 +121,7 @@ class Work {
       this.#open.add(text);
       return;
     }
-    this.#kept.set(text, stored.id);
+    this.#stored.set(text, stored.id);
     const found = await agent.call("memory_recall", { query: text });
     if (found === undefined) this.#unanswered++;
     else if (found.memories.some(({ id }: { id: string }) => id === stored.id)) this.#recalled++;
@@ -132,10 +132,11 @@ class Work {
   compare(all: readonly { id: string; text: string }[]): void {
     const texts = new Map(all.map(({ id, text }) => [text, id]));
     if (texts.size < all.length) throw new Error(`${all.length - texts.size} memories are there twice`);
-    for (const [text, id] of this.#kept)
+    for (const [text, id] of this.#stored)
       if (texts.get(text) !== id) throw new Error(`${id} was acknowledged and is lost`);
     for (const [text, id] of texts)
-      if (!this.#kept.has(text) && !this.#open.has(text)) throw new Error(`${id} was never stored: ${text}`);
+      if (!this.#stored.has(text) && !this.#open.has(text))
+        throw new Error(`${id} was never stored: ${text}`);
   }
 }
 

@@ -49,7 +49,7 @@ it.each([
         // A comparison waits for what is being added.
         if (step % 3 === 0) await history.compare();
       }
-      await history.close({ keeps: true });
+      await history.close({ retainFiles: true });
       history.expectGone();
       expect(history.troubles).toEqual([]);
       restored += history.restored;
@@ -76,7 +76,7 @@ it(
       const history = new History({ chance, folder });
       await history.restore();
       await history.compare();
-      await history.close({ keeps: false });
+      await history.close({ retainFiles: false });
       expect(history.troubles).toEqual([]);
     }
   },

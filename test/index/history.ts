@@ -59,14 +59,14 @@ export class History {
 
   /** Opens the index again, as a process does that was stopped. */
   async restart(): Promise<void> {
-    await this.close({ keeps: this.#pick(2) === 0 });
+    await this.close({ retainFiles: this.#pick(2) === 0 });
     if (this.#pick(3) === 0) this.#damage();
     this.#indexes = this.#open();
     this.#index = this.#indexes.open(LOG_ID);
     await this.restore();
   }
 
-  async close(how: { keeps: boolean }): Promise<void> {
+  async close(how: { retainFiles: boolean }): Promise<void> {
     await this.#working;
     await this.#index.close(how);
   }

@@ -37,19 +37,19 @@ test.each([
 ] as const)("no file of an index is erased because too many files are open: %s", async (_, failOnce) => {
   const first = newIndex();
   await first.add([{ sequence: 1, memory: aMemory({ text: "kept" }) }], { sequence: 1, opId: "one" });
-  await first.close({ keeps: true });
+  await first.close({ retainFiles: true });
   const before = readdirSync(folder);
   expect(before).toHaveLength(2);
   const busy = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
   failOnce(busy);
   const second = newIndex();
   await expect(second.restore()).rejects.toBe(busy);
-  await second.close({ keeps: true });
+  await second.close({ retainFiles: true });
   expect(readdirSync(folder)).toEqual(before);
   const third = newIndex();
   expect(await third.restore()).toMatchObject({ upto: 1, removed: [] });
   await third.reset();
-  await third.close({ keeps: false });
+  await third.close({ retainFiles: false });
 });
 
 test("an index is not lost by a removal from a file that could not be written", async () => {
@@ -67,7 +67,7 @@ test("an index is not lost by a removal from a file that could not be written", 
   await removing;
   expect(troubles).toHaveLength(1);
   expect(lost).toEqual([]);
-  await files.close({ keeps: false });
+  await files.close({ retainFiles: false });
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -90,5 +90,5 @@ test("an index whose file can be neither overwritten nor erased is lost once it 
   await files.remove("words", [segment], []);
   expect(lost).toEqual([segment]);
   expect(readdirSync(folder)).toEqual([]);
-  await files.close({ keeps: false });
+  await files.close({ retainFiles: false });
 });

@@ -63,7 +63,7 @@ async function fill(place: string): Promise<void> {
   await index.add(rows, { sequence: ROWS, opId: "last" });
   // Whatever is merged is merged now.
   await index.settled();
-  await index.close({ keeps: true });
+  await index.close({ retainFiles: true });
   expect(troubles).toEqual([]);
 }
 
@@ -81,7 +81,7 @@ test("a file is built anew if a process died between any two writes of an overwr
   expect(await second.index.restore()).toMatchObject({ upto: ROWS, removed: [] });
   await second.index.remove([GONE]);
   const after = filesIn(place);
-  await second.index.close({ keeps: true });
+  await second.index.close({ retainFiles: true });
   expect(second.troubles).toEqual([]);
 
   const nowOf = (name: string) => after.find((file) => file.name === name)?.bytes;
@@ -104,7 +104,7 @@ test("a file is built anew if a process died between any two writes of an overwr
     else if (done === writes.length) expect(restored).toMatchObject({ removed: [GONE] });
     // Nothing of it is trusted, and nothing is left.
     else expect(readdirSync(join(copy, LOG_ID))).not.toContain(changed);
-    await third.index.close({ keeps: false });
+    await third.index.close({ retainFiles: false });
   }
 });
 
@@ -160,7 +160,7 @@ test("a removal waits for what others have begun to overwrite: a delete that com
   await first;
   expect(between).toEqual(segments());
   expect(between).not.toEqual(before);
-  await index.close({ keeps: true });
+  await index.close({ retainFiles: true });
   expect(troubles).toEqual([]);
 });
 
@@ -174,7 +174,7 @@ test("files of two replicas in one folder are read without the memories that oth
     await index.settled();
     await index.add(rows.slice(first, 1_500), { sequence: 1_500, opId: "last" });
     await index.settled();
-    await index.close({ keeps: true });
+    await index.close({ retainFiles: true });
   }
   vi.restoreAllMocks();
   cpSync(placeOf(1_200), placeOf(1_300), { recursive: true });
@@ -184,7 +184,7 @@ test("files of two replicas in one folder are read without the memories that oth
     await index.fill(rows.slice(gap.after, gap.upto), gap.upto);
   }
   expect(index.size).toBe(1_500);
-  await index.close({ keeps: false });
+  await index.close({ retainFiles: false });
 });
 
 test("the logs that have files are listed though the folder of one vanishes meanwhile", async () => {
@@ -218,7 +218,7 @@ test("memories are removed though somebody has removed the folder of the files",
   await index.remove([GONE]);
   expect(troubles).toMatchObject([{ code: "ENOENT" }]);
   await index.remove([GONE + 1]);
-  await index.close({ keeps: true });
+  await index.close({ retainFiles: true });
 });
 
 /** What an overwriting has written, in order: each block with its checksum, and last the checksum of all. */

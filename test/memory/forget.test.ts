@@ -621,7 +621,7 @@ describe("verifying a database", () => {
       const vectors = rows.slice(0, 200).map(({ vector }) => vector);
       await index.add([{ sequence, memory: memory(sequence), vectors }], { sequence, opId });
       await until(async () => (await indexes.measureFiles(request)).parts.vectors.rows > 0);
-      await index.close({ keeps: true });
+      await index.close({ retainFiles: true });
     }
     expect(new Set(await problems())).toEqual(
       new Set([

@@ -119,7 +119,7 @@ describe("the state of indexes", () => {
     expect(index.rowCounts.vectors).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
     await until(() => index.rowCounts.vectors.tail < MEMORIES);
     expect(index.rowCounts.vectors).toMatchObject({ removed: 0, behind: 0 });
-    await index.close({ keeps: true });
+    await index.close({ retainFiles: true });
   });
 
   it("counts memories whose file cannot be written", async () => {

@@ -515,7 +515,7 @@ describe("snapshots", () => {
     const added = [...others.slice(0, 299), last].map((row) => ({ ...row, memory: memoryOf(row) }));
     await wrong.add(added, { sequence, opId: "another" });
     await until(() => service.hasSnapshot(logId));
-    await wrong.close({ keeps: true });
+    await wrong.close({ retainFiles: true });
     expect(await indexes.marksOf(logId)).toMatchObject([{ opId: "another" }]);
     const truth = await answersOf(
       service.domain({

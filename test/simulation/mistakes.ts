@@ -41,7 +41,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
     seed: 71,
     changes: [
-      ["memory/idempotency/idempotency.ts", "if (kept !== answer) await work.undo(", "await work.undo("],
+      ["memory/idempotency/idempotency.ts", "if (recorded !== answer) await work.undo(", "await work.undo("],
     ],
   },
   {

@@ -161,15 +161,17 @@ export class Idempotency {
       const answered = await work.write({ memoryId, isFirst: isNew, isRefunded, stored, confirm });
       isWritten = true;
       const answer = answerOf(answered, memoryId);
-      let kept: ClaimAnswer | undefined;
+      let recorded: ClaimAnswer | undefined;
       try {
-        // The caller gets no answer that is not kept: otherwise a later call could store again a memory that was deleted since.
-        kept = await keepAnswer(claims, { id, owner, answer });
+        // The caller gets no answer that is not recorded: otherwise a later call could store again a memory that was deleted since.
+        recorded = await recordAnswer(claims, { id, owner, answer });
       } finally {
-        if (kept !== answer) await work.undo(kept?.paid ?? []);
+        if (recorded !== answer) await work.undo(recorded?.paid ?? []);
       }
       // Whoever was answered first may have deleted it since.
-      return kept === answer ? { answered, replayed: false } : await this.#replay(request, answer, memoryId);
+      return recorded === answer
+        ? { answered, replayed: false }
+        : await this.#replay(request, answer, memoryId);
     } catch (error) {
       if (error instanceof ClaimTakenOverError) return undefined;
       const positions = [...new Set([...stored, ...work.stored()])];
@@ -228,10 +230,10 @@ export class Idempotency {
 }
 
 /**
- * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before. Returns the answer that
+ * Records an owner's answer, and makes it the claim's owner, unless another answer was recorded before. Returns the answer that
  * is valid; undefined if the claim was freed meanwhile, and is another call's.
  */
-export async function keepAnswer(
+export async function recordAnswer(
   claims: Pick<Claims, "update" | "find">,
   { id, owner, answer }: Pick<Claim, "id" | "owner"> & { readonly answer: ClaimAnswer },
 ): Promise<ClaimAnswer | undefined> {

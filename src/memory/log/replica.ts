@@ -237,7 +237,7 @@ export class Replica implements Searchable {
   }
 
   #close(): Promise<void> {
-    return this.index.close({ keeps: !this.hasEnded && !this.broken });
+    return this.index.close({ retainFiles: !this.hasEnded && !this.broken });
   }
 
   async sources(includeSuperseded: boolean): Promise<Sources> {

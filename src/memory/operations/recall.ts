@@ -329,11 +329,11 @@ async function fill(
         continue;
       }
       const { before = [], after = [] } = beside?.[i] ?? {};
-      const kept = new Set(nearestFirst(before, after).filter((each) => take(each)));
+      const included = new Set(nearestFirst(before, after).filter((each) => take(each)));
       filled.push({
         ...found,
-        ...(neighbors.before > 0 && { before: before.filter((each) => kept.has(each)) }),
-        ...(neighbors.after > 0 && { after: after.filter((each) => kept.has(each)) }),
+        ...(neighbors.before > 0 && { before: before.filter((each) => included.has(each)) }),
+        ...(neighbors.after > 0 && { after: after.filter((each) => included.has(each)) }),
       });
     }
   }

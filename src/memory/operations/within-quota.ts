@@ -6,7 +6,7 @@ interface Charge {
   /** Number of calls that the work costs. */
   readonly calls: number;
   /** Number of these calls that the caller must pay although the work fails; none if left out. */
-  readonly kept?: () => number;
+  readonly nonRefundable?: () => number;
 }
 
 /**
@@ -21,7 +21,7 @@ interface Charge {
 export async function withinQuota<T>(
   { quota }: Ports,
   { caller, timer = NO_TIMINGS, controller = new AbortController() }: Omit<PaidRequest, "namespace">,
-  { calls, kept = () => 0 }: Charge,
+  { calls, nonRefundable = () => 0 }: Charge,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const { signal } = controller;
@@ -34,7 +34,7 @@ export async function withinQuota<T>(
   } catch (error) {
     // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
-    const refunded = calls - kept();
+    const refunded = calls - nonRefundable();
     if (refunded > 0) await timer.time("refund", () => quota.refund(caller, refunded));
     throw error;
   }

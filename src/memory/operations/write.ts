@@ -229,7 +229,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     const calls = left.filter(({ id, text }) => text !== undefined && !this.#free.has(id)).length;
     if (calls === 0) await work({ signal: controller?.signal });
     else {
-      await withinQuota(this.ports, request, { calls, kept: () => this.#paid.size }, work);
+      await withinQuota(this.ports, request, { calls, nonRefundable: () => this.#paid.size }, work);
       const unpaid = calls - this.#paid.size;
       if (unpaid > 0) await timer.time("refund", () => quota.refund(caller, unpaid));
     }

@@ -108,8 +108,8 @@ export interface Index {
    * @throws MemoryError `unavailable` if a file can be neither overwritten nor erased.
    */
   remove(sequences: readonly number[]): Promise<void>;
-  /** Closes the index, once; `keeps` says whether files of it are of use. */
-  close(options: { keeps: boolean }): Promise<void>;
+  /** Closes the index, once; `retainFiles` says whether its files are of use. */
+  close(options: { retainFiles: boolean }): Promise<void>;
 }
 
 /** The vectors of an index, as they are searched. */

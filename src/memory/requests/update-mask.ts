@@ -44,10 +44,10 @@ export function parseMask(paths: readonly string[]): Mask {
 /** Makes metadata in which some keys are as in `given`: those that it lacks are removed. */
 export function withKeys(old: JsonObject, given: JsonObject, keys: readonly string[]): JsonObject {
   const wanted = new Set(keys);
-  const kept = Object.entries(old).filter(([key]) => !wanted.has(key));
+  const unchanged = Object.entries(old).filter(([key]) => !wanted.has(key));
   const set = Object.entries(given).filter(([key]) => wanted.has(key));
   // No key is assigned to an object, because one may be __proto__.
-  return Object.fromEntries([...kept, ...set]);
+  return Object.fromEntries([...unchanged, ...set]);
 }
 
 /** Applies a JSON merge patch (RFC 7396): objects are merged at every depth, and null removes a key. */

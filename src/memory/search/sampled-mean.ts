@@ -89,8 +89,8 @@ export class SampledMean {
     const news = new Map<number, readonly Float32Array[]>();
     const missing = chosen.filter((sequence) => !before.has(sequence));
     for await (const { sequence, vectors } of this.read(missing)) news.set(sequence, comparedOf(vectors));
-    const kept = chosen.map((sequence) => [sequence, before.get(sequence) ?? news.get(sequence)] as const);
-    this.#compared = new Map(kept.filter((pair): pair is [number, Float32Array[]] => pair[1] !== undefined));
+    const pairs = chosen.map((sequence) => [sequence, before.get(sequence) ?? news.get(sequence)] as const);
+    this.#compared = new Map(pairs.filter((pair): pair is [number, Float32Array[]] => pair[1] !== undefined));
     const windows = [...this.#compared.values()].flat();
     this.#comparedBytes = windows.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }

@@ -27,7 +27,7 @@ const PANIC_CHECK_MS = 1_000;
  * The action must check before it writes: what it wrote before it threw stays written.
  */
 export async function durably<T>(db: Database, action: () => T): Promise<T> {
-  expectKept(db);
+  expectDurable(db);
   return inTime(transacted(db, action, { flushes: true }));
 }
 
@@ -43,12 +43,12 @@ export async function settled(db: Database): Promise<void> {
  * throws, it was not committed.
  */
 export async function committed<T>(db: Database, action: () => T): Promise<T> {
-  expectKept(db);
+  expectDurable(db);
   return transacted(db, action, { flushes: false });
 }
 
 /** Refuses a write at once that would fail, or that no later start would find. */
-function expectKept(db: Database): void {
+function expectDurable(db: Database): void {
   const writes = writesOf(db);
   writes.expectWritable();
   writes.expectFile();

@@ -66,7 +66,7 @@ export function openVectors({ folder, closedBytesMax, ...options }: VectorsOptio
       close: async () => {
         isClosed = true;
         await part.close();
-        await files.close({ keeps: true });
+        await files.close({ retainFiles: true });
         opened.delete(logId);
       },
     });

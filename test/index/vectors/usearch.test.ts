@@ -619,7 +619,7 @@ describe("a snapshot", () => {
       return index;
     };
     const logs = () => readdirSync(snapshotsDir).sort();
-    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close({ keeps: true });
+    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close({ retainFiles: true });
     const bytes = filesIn(snapshotsDir).reduce((sum, path) => sum + statSync(path).size, 0);
     await open("i1").restore();
     const kept = [await seal("i4", 3.5 * bytes)];
@@ -629,7 +629,7 @@ describe("a snapshot", () => {
     // An index above the limit of all is kept nevertheless, alone.
     kept.push(await seal("i5", 1));
     await become(["i5"]);
-    for (const index of kept) await index.close({ keeps: false });
+    for (const index of kept) await index.close({ retainFiles: false });
   });
 
   it("of what was being sealed at a reset does not come back", async () => {
