@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/ports/bounds.js";
 import type { Projection } from "../../src/memory/ports/log.js";
-import { seen } from "../support/seen.js";
+import { project } from "../support/project.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
@@ -26,7 +26,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       const entries = [aMemory({ windows: [{ start: 0, end: 9 }] }), aMemory()];
       await log().append({ logId, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
       const read = await entriesOf(log(), { logId, from: 1, limit: 10, projection });
-      const asked = entries.map((entry) => seen(entry, projection));
+      const asked = entries.map((entry) => project(entry, projection));
       expect(read.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
       const fetched = await log().fetch({ logId, sequences: [1, 2, 3], projection });
       expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());

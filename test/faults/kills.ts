@@ -38,7 +38,7 @@ export interface KillFigures {
 }
 
 /** Observations of one account's clients before the kill. */
-interface Seen {
+interface Observed {
   readonly caller: Caller;
   answered: number;
   unanswered: number;
@@ -61,11 +61,11 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFigures> 
   let server = await start();
   try {
     while (figures.kills < options.kills) {
-      const { kept, seen, killedAtMs } = await loadUntilKilled(server, { options, chance });
+      const { kept, observed, killedAtMs } = await loadUntilKilled(server, { options, chance });
       server = await start();
       figures.kills++;
       figures.acknowledged += kept.length;
-      for (const each of seen) {
+      for (const each of observed) {
         figures.unanswered += each.unanswered;
         figures.paidUnanswered += await checkCharge(each, { url: server.url, killedAtMs, options });
       }
@@ -83,9 +83,14 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFigures> 
 async function loadUntilKilled(
   server: TestServer,
   { options, chance }: { options: KillOptions; chance: Chance },
-): Promise<{ kept: StoredMemory[]; seen: Seen[]; killedAtMs: number }> {
+): Promise<{ kept: StoredMemory[]; observed: Observed[]; killedAtMs: number }> {
   const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(server.url)));
-  const seen: Seen[] = callers.map((caller) => ({ caller, answered: 0, unanswered: 0, recalledAtMs: [] }));
+  const observed: Observed[] = callers.map((caller) => ({
+    caller,
+    answered: 0,
+    unanswered: 0,
+    recalledAtMs: [],
+  }));
   const kept: StoredMemory[] = [];
   const killAt = options.storesBefore(chance);
   let killed: Promise<void> | undefined;
@@ -97,7 +102,7 @@ async function loadUntilKilled(
   };
   const client = async () => {
     while (killed === undefined) {
-      const account = chance.pick(seen);
+      const account = chance.pick(observed);
       const sent = { text: chance.text(), namespace: chance.pick(["a", "b"]), metadata: chance.metadata() };
       const storing = chance.next() < 0.75;
       const outcome = await outcomeOf(storing ? account.caller.store(sent) : recallOf(account.caller, sent));
@@ -117,7 +122,7 @@ async function loadUntilKilled(
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
   await killed;
-  return { kept, seen, killedAtMs };
+  return { kept, observed, killedAtMs };
 }
 
 function recallOf(caller: Caller, { text, namespace }: Sent) {
@@ -126,7 +131,7 @@ function recallOf(caller: Caller, { text, namespace }: Sent) {
 
 /** Returns the number of paid calls that got no answer. */
 async function checkCharge(
-  { caller, answered, unanswered, recalledAtMs }: Seen,
+  { caller, answered, unanswered, recalledAtMs }: Observed,
   { url, killedAtMs, options }: { url: string; killedAtMs: number; options: KillOptions },
 ): Promise<number> {
   const { callsLimit, chargesBehindMs } = options;

@@ -12,7 +12,7 @@ import type {
   SecondaryIndexes,
   SupersedingOrExpiring,
 } from "../../src/memory/ports/secondary-indexes.js";
-import { seen } from "../support/seen.js";
+import { project } from "../support/project.js";
 
 type Batch = Parameters<Log["append"]>[0];
 
@@ -70,18 +70,20 @@ export class ScriptedLog {
         await this.onRead();
         const some = this.entries.slice(from - 1, from - 1 + limit);
         return {
-          entries: some.map((entry, i) => ({ sequence: from + i, entry: seen(entry, projection) })),
+          entries: some.map((entry, i) => ({ sequence: from + i, entry: project(entry, projection) })),
           complete: some.length < limit,
         };
       },
       last: async () => {
         const entry = this.entries.at(-1);
-        return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
+        return entry && { sequence: this.entries.length, entry: project(entry, "head") };
       },
       fetch: async <W extends Projection>({ sequences, projection }: Sequences & { projection: W }) => {
         const found = sequences.flatMap((sequence) => {
           const entry = this.entries[sequence - 1];
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, projection) as Projected[W] }] : [];
+          return entry?.op === "store"
+            ? [{ sequence, entry: project(entry, projection) as Projected[W] }]
+            : [];
         });
         return { found, rest: [] };
       },

@@ -21,7 +21,7 @@ import type {
   SecondaryIndexes,
   SupersedingOrExpiring,
 } from "../../src/memory/ports/secondary-indexes.js";
-import { seen } from "../support/seen.js";
+import { project } from "../support/project.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -38,7 +38,7 @@ export function logOf(db: Database, process: Client): Log {
         const numbers = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
         const entries = numbers.map((each) => ({
           sequence: each,
-          entry: seen(log.get(each) as Entry, projection),
+          entry: project(log.get(each) as Entry, projection),
         }));
         return { entries, complete: from + limit > end && to === end };
       }),
@@ -46,7 +46,7 @@ export function logOf(db: Database, process: Client): Log {
       db.request(process, () => {
         const sequence = db.logOf(logId).size;
         const entry = db.logOf(logId).get(sequence);
-        return entry && { sequence, entry: seen(entry, "head") };
+        return entry && { sequence, entry: project(entry, "head") };
       }),
     fetch: <W extends Projection>({ logId, sequences, projection }: Sequences & { projection: W }) =>
       db.request(process, () => {
@@ -54,7 +54,9 @@ export function logOf(db: Database, process: Client): Log {
         const looked = sliceOf(time);
         const found = downwards.slice(0, looked).flatMap((sequence) => {
           const entry = db.logOf(logId).get(sequence);
-          return entry?.op === "store" ? [{ sequence, entry: seen(entry, projection) as Projected[W] }] : [];
+          return entry?.op === "store"
+            ? [{ sequence, entry: project(entry, projection) as Projected[W] }]
+            : [];
         });
         return { found, rest: downwards.slice(looked) };
       }),

@@ -16,10 +16,10 @@ const MANY_MARKS = new RegExp(`([\\p{M}\\uff9e\\uff9f]{${MARKS_MAX}})[\\p{M}\\uf
 /** Greek capitals are written without accents. */
 const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu;
 /**
- * Signs with and without which a word is the same: those that are not seen, but for the tags that tell flags
+ * Signs with and without which a word is the same: those that are invisible, but for the tags that tell flags
  * apart, the colours and frames of emoji, marks of a trade, and letters that stand for an apostrophe.
  */
-const UNSEEN = /(?![\u{e0020}-\u{e007f}])[\u20e3\p{DI}\p{EMod}™℠ʻʼ]/gu;
+const INVISIBLE = /(?![\u{e0020}-\u{e007f}])[\u20e3\p{DI}\p{EMod}™℠ʻʼ]/gu;
 /** Hebrew and Arabic signs for vowels, which are seldom written, and the stroke that stretches Arabic words. */
 const POINTS = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]/g;
 
@@ -49,15 +49,15 @@ export function isPlain(text: string): boolean {
 }
 
 /**
- * Brings a text to compatibility form, without signs that are not seen, and takes the accents off Latin and
+ * Brings a text to compatibility form, without signs that are invisible, and takes the accents off Latin and
  * Greek letters and the vowel signs off Hebrew and Arabic ones. In other scripts a mark makes another letter. It
  * yields between steps that take a few milliseconds each for the longest text.
  */
 export function* normalize(text: string): Generator<void, Normalized> {
   if (isPlain(text)) return { text, leftOut: 0 };
-  const seen = text.replace(UNSEEN, "");
+  const visible = text.replace(INVISIBLE, "");
   yield;
-  const stacked = seen.replace(MANY_MARKS, "$1");
+  const stacked = visible.replace(MANY_MARKS, "$1");
   yield;
   const whole = stacked.normalize("NFKC");
   const compatible = whole.slice(0, TEXT_CHARS_MAX);
@@ -69,6 +69,6 @@ export function* normalize(text: string): Generator<void, Normalized> {
   const bare = unaccented.replace(POINTS, "").normalize("NFC");
   yield;
   const folded = bare.replace(LETTERS, (letter) => PLAINER[letter] as string);
-  const leftOut = seen.length - stacked.length + whole.length - compatible.length;
+  const leftOut = visible.length - stacked.length + whole.length - compatible.length;
   return { text: folded, leftOut };
 }

@@ -360,8 +360,8 @@ function notingMissing(log: Pick<Log, "fetch">, missing: Set<number>): Pick<Log,
     fetch: async (request) => {
       const fetched = await log.fetch(request);
       if (fetched.found.length + fetched.rest.length === request.sequences.length) return fetched;
-      const seen = new Set([...fetched.rest, ...fetched.found.map(({ sequence }) => sequence)]);
-      for (const sequence of request.sequences) if (!seen.has(sequence)) missing.add(sequence);
+      const answered = new Set([...fetched.rest, ...fetched.found.map(({ sequence }) => sequence)]);
+      for (const sequence of request.sequences) if (!answered.has(sequence)) missing.add(sequence);
       return fetched;
     },
   };

@@ -259,17 +259,17 @@ function isReceiving(stream: ServerHttp2Stream): boolean {
  * body.
  */
 function endUnfinishedHeaders(session: Http2Session, open: OpenSession, limits: OnePortLimits): void {
-  let seenBytes = 0;
+  let lastBytesRead = 0;
   const stop = callEvery(limits.headersTimeoutMs, () => {
     if (session.destroyed) return;
     const { bytesRead } = session.socket;
-    if (bytesRead === seenBytes) return;
-    seenBytes = bytesRead;
+    if (bytesRead === lastBytesRead) return;
+    lastBytesRead = bytesRead;
     const wasBusy = open.opened || [...open.streams].some(isReceiving);
     open.opened = false;
     if (wasBusy) return;
     askForLife(session, limits, () => {
-      if (!session.destroyed) seenBytes = session.socket.bytesRead;
+      if (!session.destroyed) lastBytesRead = session.socket.bytesRead;
     });
   });
   session.once("close", stop);

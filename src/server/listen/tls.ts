@@ -122,7 +122,7 @@ interface OpenTls {
   readonly wire: Socket;
   readonly owner: string;
   /** Bytes of its records less twice the bytes that they said, at the last look. */
-  seenBytes: number;
+  lastExcessBytes: number;
 }
 
 /**
@@ -143,16 +143,16 @@ export class TlsRecords {
 
   /** Watches a connection from the end of its handshake on. */
   watch(socket: Socket, { wire, owner }: Pick<OpenTls, "wire" | "owner">): void {
-    this.#open.set(socket, { wire, owner, seenBytes: excessOf(socket, wire) });
+    this.#open.set(socket, { wire, owner, lastExcessBytes: excessOf(socket, wire) });
     socket.once("close", () => this.#open.delete(socket));
   }
 
   #checkOverhead(): void {
     for (const [socket, open] of this.#open) {
       const bytes = excessOf(socket, open.wire);
-      const more = Math.max(0, bytes - RECORD_BYTES_MAX - open.seenBytes);
+      const more = Math.max(0, bytes - RECORD_BYTES_MAX - open.lastExcessBytes);
       // Large records lower it, but earn nothing for small ones that come later.
-      open.seenBytes = Math.min(bytes, open.seenBytes + more);
+      open.lastExcessBytes = Math.min(bytes, open.lastExcessBytes + more);
       if (more === 0 || this.#overhead.allows(open.owner, RECORD_TIMES * more)) continue;
       this.cutOff.request += 1;
       socket.destroy();

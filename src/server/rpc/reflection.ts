@@ -98,14 +98,14 @@ function readContract(services: readonly DescService[]) {
 
 function withImports(
   files: readonly DescFile[],
-  seen = new Map<string, DescFile>(),
+  visited = new Map<string, DescFile>(),
 ): ReadonlyMap<string, DescFile> {
   for (const file of files) {
-    if (seen.has(file.proto.name)) continue;
-    seen.set(file.proto.name, file);
-    withImports(file.dependencies, seen);
+    if (visited.has(file.proto.name)) continue;
+    visited.set(file.proto.name, file);
+    withImports(file.dependencies, visited);
   }
-  return seen;
+  return visited;
 }
 
 /** Lists a type's full name and those of its members. Values of an enum stand beside it, as in C++. */

@@ -10,7 +10,7 @@ export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
 const RETRY_MS = 1_000;
 /** Time after a write from which no read can see the state before it. */
-const SEEN_MS = 1_000;
+const OLD_READS_MS = 1_000;
 
 /** An account as it is written, without the latest charges. */
 export interface ChargedAccount extends Account {
@@ -139,7 +139,7 @@ export class Charges {
       for (const [id, taken] of unchanged) {
         if (!this.#changed.has(id) && this.#taken.get(id) === taken) this.#taken.delete(id);
       }
-    }, SEEN_MS).unref();
+    }, OLD_READS_MS).unref();
   }
 
   /** Calls of this process that a state of an account includes. */

@@ -1,7 +1,7 @@
 import { type Entry, hasText, hasVectors, type Projection } from "../../src/memory/ports/log.js";
 
 /** Reduces an entry to the requested parts. */
-export function seen<W extends Projection>(entry: Entry, projection: W): Entry<W> {
+export function project<W extends Projection>(entry: Entry, projection: W): Entry<W> {
   if (entry.op !== "store") return entry;
   const { text, metadata, vectors, windows, ...head } = entry;
   return {
