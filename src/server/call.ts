@@ -161,13 +161,13 @@ export class Call {
    * Resolves with the outcome of work, or rejects as soon as the call is aborted. The work then runs on, and its
    * outcome is dropped; `onLate` is called with what it throws.
    */
-  run<T>(work: () => Promise<T>, onLate: (error: unknown) => void): Promise<T> {
+  run<T>(work: () => Promise<T>, onErrorAfterAbort: (error: unknown) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.abortReason !== undefined) return reject(this.abortReason);
       this.#reject = reject;
       work().then(resolve, (error) => {
         if (this.abortReason === undefined) reject(error);
-        else onLate(error);
+        else onErrorAfterAbort(error);
       });
     });
   }

@@ -61,7 +61,7 @@ export class Calls {
    * of MCP in which an RPC runs.
    */
   running = 0;
-  readonly close = callEvery(DEADLINE_CHECK_MS, () => this.#timeOutLate());
+  readonly close = callEvery(DEADLINE_CHECK_MS, () => this.#timeOutOverdue());
 
   constructor(private readonly options: CallsOptions) {}
 
@@ -152,8 +152,8 @@ export class Calls {
         call.multiplyHeld(FILTER_TIMES);
       return serve(message as never, call) as Promise<Record<string, unknown>>;
     };
-    const fields = await call.run(work, (late) => {
-      if (isFault(late)) this.logFault(call, late);
+    const fields = await call.run(work, (error) => {
+      if (isFault(error)) this.logFault(call, error);
     });
     return create(descriptor.output, fields);
   }
@@ -210,7 +210,7 @@ export class Calls {
     call.setHeader("ratelimit", limits.join(", "));
   }
 
-  #timeOutLate(): void {
+  #timeOutOverdue(): void {
     const now = performance.now();
     for (const call of this.#running) if (now > call.deadlineMs) call.timeOut();
   }

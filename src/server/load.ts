@@ -13,7 +13,7 @@ const LOOP_CHECK_MS = 100;
  */
 const NEW_SHARE = 0.2;
 /** Longest delay that counts: a machine that slept for an hour is not busy when it goes on. */
-const LATE_MAX_MS = 4 * LOOP_DELAY_MS_MAX;
+const LAG_MS_MAX = 4 * LOOP_DELAY_MS_MAX;
 
 /** Measures how busy this process is. */
 export class Load {
@@ -35,8 +35,8 @@ export class Load {
 
   #measure(): void {
     const now = performance.now();
-    const late = Math.min(Math.max(0, now - this.#dueMs), LATE_MAX_MS);
+    const lagMs = Math.min(Math.max(0, now - this.#dueMs), LAG_MS_MAX);
     this.#dueMs = now + LOOP_CHECK_MS;
-    this.loopDelayMs += (late - this.loopDelayMs) * NEW_SHARE;
+    this.loopDelayMs += (lagMs - this.loopDelayMs) * NEW_SHARE;
   }
 }

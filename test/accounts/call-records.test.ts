@@ -16,8 +16,8 @@ import {
 import {
   type CallRecorder,
   type CallRecorderOptions,
-  LATE_MS,
   openCallRecorder,
+  RECORD_AGE_MS_MAX,
   WAITING_BYTES_MAX,
   WRITE_MS,
 } from "../../src/accounts/calls/record-calls.js";
@@ -99,7 +99,7 @@ describe("calls", () => {
     const [onLost, onTrouble] = [vi.fn(), vi.fn()];
     const recorder = aRecorder({ calls: { add } as unknown as Calls, onLost, onTrouble });
     note(recorder);
-    await vi.advanceTimersByTimeAsync(LATE_MS - 1);
+    await vi.advanceTimersByTimeAsync(RECORD_AGE_MS_MAX - 1);
     expect(onTrouble).toHaveBeenCalled();
     expect(onLost).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(WRITE_MS + 1);

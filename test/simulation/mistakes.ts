@@ -181,8 +181,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/appender.ts",
-        "if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);",
-        "if (!isLate) await this.#write([decision.entry]);",
+        "if (!isOverdue && this.replica.applied === applied) await this.#write([decision.entry]);",
+        "if (!isOverdue) await this.#write([decision.entry]);",
       ],
       [
         "memory/log/appender.ts",

@@ -14,7 +14,7 @@ export const WAITING_BYTES_MAX = 4_194_304;
 const RECORD_BYTES = 512;
 const WRITE_MANY = 200;
 /** Age at which a record that could not be written is lost: an erasure waits longer before it looks again. */
-export const LATE_MS = 30_000;
+export const RECORD_AGE_MS_MAX = 30_000;
 /** Part of an account's limit by which its records may exceed it, about, before the oldest are removed. */
 const EXCESS = 0.1;
 
@@ -46,7 +46,7 @@ export function openCallRecorder(
   const write = async () => {
     for (let left = waiting.length; left > 0; left -= WRITE_MANY) {
       const batch = waiting.slice(0, Math.min(left, WRITE_MANY));
-      const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < LATE_MS);
+      const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < RECORD_AGE_MS_MAX);
       if (inTime.length > 0) await calls.add(await Promise.all(inTime.map(withoutDeletedNamespace)));
       if (inTime.length < batch.length) onLost(batch.length - inTime.length);
       waiting = waiting.slice(batch.length);
@@ -64,7 +64,7 @@ export function openCallRecorder(
    */
   const withoutDeletedNamespace = async (record: CallRecord): Promise<CallRecord> => {
     const { namespace, ...call } = record;
-    if (namespace === undefined || call.ms < LATE_MS) return record;
+    if (namespace === undefined || call.ms < RECORD_AGE_MS_MAX) return record;
     const logId = await names.find({ accountId: call.accountId, namespace });
     return logId === undefined ? call : record;
   };

@@ -99,7 +99,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #mainThread: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #stopChecking = callEvery(LATE_CHECK_MS, () => this.#giveUpLate());
+  readonly #stopChecking = callEvery(LATE_CHECK_MS, () => this.#rejectOverdue());
 
   private constructor(private readonly options: PoolOptions) {}
 
@@ -194,7 +194,7 @@ export class Pool {
    * Gives up accepted texts that can no longer be done in time. The last ones of each account go first, and the time
    * that they free helps the others.
    */
-  #giveUpLate(): void {
+  #rejectOverdue(): void {
     const nowMs = performance.now();
     const msPerCost = this.#msPerCost;
     for (const task of this.#waiting.newestFirst) {
@@ -283,7 +283,7 @@ export class Pool {
     task.accept(chunk, encoded);
     if (task.isOver) this.#waiting.remove(task);
     // Its windows give a better estimate of what is left than its length did.
-    else if ("parts" in encoded) this.#giveUpLate();
+    else if ("parts" in encoded) this.#rejectOverdue();
   }
 
   #fail(chunk: Chunk, error: unknown): void {

@@ -224,8 +224,8 @@ export class Appender {
     this.#decided++;
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
-    const isLate = waiting === undefined || waiting.deadlineMs < clock.nowMs();
-    if (!isLate && this.replica.applied === applied) await this.#write([decision.entry]);
+    const isOverdue = waiting === undefined || waiting.deadlineMs < clock.nowMs();
+    if (!isOverdue && this.replica.applied === applied) await this.#write([decision.entry]);
   }
 
   /**
