@@ -181,7 +181,7 @@ export function userCommands(): Command {
     .option(...ON_SECRET)
     .action(importFrom);
   inNamespace("watch", "prints each change of a namespace until it is stopped")
-    .option("--from <POSITION>", "begins behind this position, which an event or an export has")
+    .option("--from <POSITION>", "begins after this position, which an event or an export has")
     .option(
       "--post <URL>",
       "posts each change to this address, and goes on where it stopped when started anew",

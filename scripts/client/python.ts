@@ -189,11 +189,11 @@ export const snake = (name: string) => name.replace(/(?<!^)(?=[A-Z])/g, "_").toL
 export const constantOf = (name: string) => snake(name).toUpperCase();
 
 /** Writes a docstring; nothing if there is nothing to say. */
-export function docOf(comment: string, indent: string, behind = ""): string {
+export function docOf(comment: string, indent: string, suffix = ""): string {
   const text = comment.trim().replaceAll("\\", "\\\\").replaceAll('"""', '\\"\\"\\"');
   if (text === "") return "";
   const lines = text.split("\n").map((line) => `${indent}${line}`.trimEnd());
   const closing = lines.length === 1 ? "" : `\n${indent}`;
   const quote = text.endsWith('"') && closing === "" ? ' """' : '"""';
-  return `${indent}"""${lines.join("\n").trimStart()}${closing}${quote}\n${behind}`;
+  return `${indent}"""${lines.join("\n").trimStart()}${closing}${quote}\n${suffix}`;
 }

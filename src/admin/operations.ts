@@ -225,7 +225,7 @@ function indexView({ logId, scope, isOpen, memories, last, files }: IndexStatus)
     last_entry: last,
     vectors_upto: vectors.upto,
     words_upto: words.upto,
-    behind: Math.max(0, last - Math.min(vectors.upto, words.upto)),
+    lag: Math.max(0, last - Math.min(vectors.upto, words.upto)),
     files: files.files,
     bytes: files.bytes,
     vectors: vectors.rows,

@@ -17,7 +17,7 @@ const SLICE = 4_096;
 export function* firstByEventTime(
   segments: readonly Times[],
   among: Among,
-  { isNewestFirst, behind, limit }: EventOrder,
+  { isNewestFirst, after, limit }: EventOrder,
 ): Generator<void, Happened[]> {
   const sign = isNewestFirst ? -1 : 1;
   const first = new Best(limit);
@@ -34,7 +34,7 @@ export function* firstByEventTime(
       if (sequence !== wanted[i]) continue;
       if (!live.has(row)) continue;
       const atMs = events[row] as number;
-      if (behind !== undefined && sign * (atMs - behind.atMs || sequence - behind.sequence) <= 0) continue;
+      if (after !== undefined && sign * (atMs - after.atMs || sequence - after.sequence) <= 0) continue;
       first.offer(sign * sequence, -sign * atMs);
     }
     yield;

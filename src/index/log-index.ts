@@ -88,7 +88,7 @@ export class LogIndex implements Index {
     const words = {
       tail: sum(unwritten, "living"),
       removed: sum(this.#segments, "removed"),
-      behind: sum(large, "living"),
+      backlog: sum(large, "living"),
     };
     return { vectors: this.vectors.rowCounts, words };
   }

@@ -224,7 +224,7 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
     const { query, text } = sources.embedding();
     return { embed_query: query, embed_text: text, append: held.appending, index: held.indexing };
   };
-  const rows = (which: "tail" | "removed" | "behind") => () =>
+  const rows = (which: "tail" | "removed" | "backlog") => () =>
     Object.fromEntries(Object.entries(held.rows).map(([part, counts]) => [part, counts[which]]));
   gauge(
     "recalld_queue_depth",
@@ -250,9 +250,9 @@ export function addGauges({ registry }: Metrics, sources: Sources): void {
     "part",
   );
   gauge(
-    "recalld_index_rows_behind",
+    "recalld_index_backlog_rows",
     "Rows of the tail beyond those that may wait: writing files does not keep up.",
-    rows("behind"),
+    rows("backlog"),
     "part",
   );
   gauge(

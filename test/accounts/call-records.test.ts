@@ -146,7 +146,7 @@ describe("calls", () => {
 describe("a list of calls", () => {
   const request = { pageSize: undefined, pageToken: "", filter: {} };
 
-  it("goes on behind a page although others came meanwhile", async () => {
+  it("goes on after a page although others came meanwhile", async () => {
     const { accounts, caller, note } = setUp();
     const calls = aRecorder();
     for (let i = 0; i < 4; i++) note(calls, { requestId: `${i}` });

@@ -286,7 +286,7 @@ const TWO = [inNamespace("ana", LINE), inNamespace("bob", LINE)];
 
 it.each([
   ["cut off in the middle", account(TWO).slice(0, 200), /not complete/],
-  ["cut off behind a namespace", `${ACCOUNT_HEAD}\n${TWO[0]}`, /not complete/],
+  ["cut off after a namespace", `${ACCOUNT_HEAD}\n${TWO[0]}`, /not complete/],
   ["without a namespace", account(TWO).replace(TWO[1] as string, ""), /checksum/],
   ["with a changed name", account(TWO).replace("bob", "eve"), /checksum/],
   ["of a later version", account(TWO).replace(":1,", ":2,"), /version is 2/],
@@ -303,7 +303,7 @@ it.each([
   await expect(read).rejects.toMatchObject({ code: "failed_precondition" });
 });
 
-it("reads one's own lines, and goes on behind a bad one", async () => {
+it("reads one's own lines, and goes on after a bad one", async () => {
   const lines = [
     '{"text":"a","metadata":{"n":1},"external_id":"x"}',
     "",

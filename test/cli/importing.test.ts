@@ -176,7 +176,7 @@ it("tries a memory again when the server is busy, away or breaks off, as the sam
   });
 });
 
-it("goes on behind a memory that the server refuses, and ends where it refuses the caller", async () => {
+it("goes on after a memory that the server refuses, and ends where it refuses the caller", async () => {
   const refused = await importOne({
     status: 400,
     body: { code: "invalid_argument", message: "text is long" },

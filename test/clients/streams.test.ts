@@ -65,7 +65,7 @@ describe("a watch", () => {
     expect(third).toEqual({ type: "dropped", position: "p4" });
   });
 
-  test("tells no event whose end did not come, and goes on behind the last one that was told", async () => {
+  test("tells no event whose end did not come, and goes on after the last one that was told", async () => {
     const cut = { text: HEARTBEAT + stored("p2", "one") + stored("p3", "two").slice(0, -1) };
     const { fetch, urls } = streaming(cut, { text: stored("p3", "two"), stays: true });
     const recalld = new Recalld({ ...GOOD, fetch, clock: clockWhere() });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { closeAll } from "../../src/compose/context.js";
 
-it("what was opened is closed, the last first, also behind a part that fails to close", async () => {
+it("what was opened is closed, the last first, also after a part that fails to close", async () => {
   const closed: string[] = [];
   const closers = [
     () => closed.push("database"),

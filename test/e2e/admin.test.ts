@@ -142,7 +142,7 @@ for (const { name, env, skip } of databases) {
       await vi.waitFor(async () => {
         const [status, ...others] = await ask("index", "status");
         expect(others).toEqual([]);
-        expect(status).toMatchObject({ ...open, vectors_upto: 0, behind: 2 * LARGE, vectors: 0 });
+        expect(status).toMatchObject({ ...open, vectors_upto: 0, lag: 2 * LARGE, vectors: 0 });
         expect(status.rows).toBeGreaterThan(0);
         expect(status.bytes).toBeGreaterThan(4_000_000);
       }, 20_000);

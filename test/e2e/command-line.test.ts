@@ -218,7 +218,7 @@ describe("recalld's own command line", () => {
     expect(names.filter((name: string) => name.startsWith("leo"))).toEqual(["leon"]);
   });
 
-  it("prints the changes of a namespace, also behind a position", async () => {
+  it("prints the changes of a namespace, also after a position", async () => {
     const env = { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile };
     const changes = async (more: readonly string[], lines: number) => {
       const child = spawn(process.execPath, [PROGRAM, "watch", "-n", "seen", "--json", ...more], { env });

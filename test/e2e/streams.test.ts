@@ -85,7 +85,7 @@ describe.each(PROTOCOLS)("through %s", (name) => {
     expect(await ana.used()).toBe(before + 3);
   });
 
-  it("a watch begins behind the position that it is given", async () => {
+  it("a watch begins after the position that it is given", async () => {
     const namespace = `resumed by ${name}`;
     const begin = await positionNow(protocol().watch({ namespace, key: key() }));
     const ids: string[] = [];

@@ -55,7 +55,7 @@ it.each(["plain paths", "Connect JSON", "gRPC", "gRPC-Web"])(
   },
 );
 
-it("a browser that comes again begins behind the last event that it has", async () => {
+it("a browser that comes again begins after the last event that it has", async () => {
   const server = await sharedServer();
   const ana = await signUp(server.url);
   const path = `${server.url}/namespaces/n/events`;

@@ -73,7 +73,7 @@ describe("recalld watch --post", () => {
   const hasBegun = (file: string) =>
     vi.waitFor(() => expect(readFileSync(file, "utf8")).toContain('"position"'), WAIT);
 
-  it("goes on where it stopped: behind kill -9, and with what was stored meanwhile", async () => {
+  it("goes on where it stopped: after kill -9, and with what was stored meanwhile", async () => {
     const file = join(folder, "resumes.json");
     const first = watch("resumes", "--state", file);
     await hasBegun(file);

@@ -18,7 +18,7 @@ export interface KillOptions {
   /** Starts a server on the same database each time. */
   start(env: Record<string, string>): Promise<TestServer>;
   /** Time before a kill of which the charges of recalls may be undone. */
-  readonly chargesBehindMs: number;
+  readonly chargesLagMs: number;
   readonly kills: number;
   /** Number of stores that are acknowledged before each kill. */
   storesBefore(chance: Chance): number;
@@ -134,9 +134,9 @@ async function checkCharge(
   { caller, answered, unanswered, recalledAtMs }: Observed,
   { url, killedAtMs, options }: { url: string; killedAtMs: number; options: KillOptions },
 ): Promise<number> {
-  const { callsLimit, chargesBehindMs } = options;
+  const { callsLimit, chargesLagMs } = options;
   const used = await caller.at(url).used();
-  const undone = recalledAtMs.filter((atMs) => atMs > killedAtMs - chargesBehindMs).length;
+  const undone = recalledAtMs.filter((atMs) => atMs > killedAtMs - chargesLagMs).length;
   const fair = used >= answered - undone && used <= answered + unanswered && used <= callsLimit;
   if (fair) return Math.max(0, used - answered);
   throw new Error(

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
-import { LOCAL_CHARGES_BEHIND_MS, newDataDir, startServer } from "../support/server.js";
+import { LOCAL_CHARGES_LAG_MS, newDataDir, startServer } from "../support/server.js";
 import { changeModelWhileAsleep } from "./asleep.js";
 import { backUpUnderLoad } from "./backup.js";
 import { count, seconds, total } from "./figures.js";
@@ -41,7 +41,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
       [newDataDir(), newDataDir()].map((dataDir, i) =>
         killUnderLoad({
           start: (env) => startServer({ dataDir, env }),
-          chargesBehindMs: LOCAL_CHARGES_BEHIND_MS,
+          chargesLagMs: LOCAL_CHARGES_LAG_MS,
           kills: half,
           storesBefore: (chance) => 1 + chance.below(60),
           // Some accounts reach their limit before the kill, some do not.

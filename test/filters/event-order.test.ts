@@ -45,8 +45,8 @@ describe("memories in the order of their event times", () => {
       const { parts, some, among } = filled(200, seed);
       const sorted = some.toSorted((a, b) => a.atMs - b.atMs || a.sequence - b.sequence);
       const pages: Happened[] = [];
-      for (let behind: Happened | undefined; ; behind = pages.at(-1)) {
-        const page = first(parts, among, { isNewestFirst, behind, limit: 7 });
+      for (let after: Happened | undefined; ; after = pages.at(-1)) {
+        const page = first(parts, among, { isNewestFirst, after, limit: 7 });
         pages.push(...page);
         if (page.length < 7) break;
       }

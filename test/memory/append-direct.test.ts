@@ -18,7 +18,7 @@ function setUp() {
 }
 
 describe("appending without an index", () => {
-  it("writes the entry behind the last one, and reads none before", async () => {
+  it("writes the entry after the last one, and reads none before", async () => {
     const { log, append } = setUp();
     expect(await append()).toBe(true);
     expect(log.entries.map(({ opId }) => opId).at(-1)).toBe("tombstone");
@@ -65,7 +65,7 @@ describe("appending without an index", () => {
     expect(log.countOf(entry)).toBe(1);
   });
 
-  it("is in the log once, when it lands only behind the next attempt", async () => {
+  it("is in the log once, when it lands only after the next attempt", async () => {
     const { log, append } = setUp();
     let late: (() => number) | undefined;
     log.onAppend = async (insert) => {

@@ -164,7 +164,7 @@ describe("appending", () => {
     expect(log.entries).toEqual([entry]);
   });
 
-  it("goes on behind what others wrote in between", async () => {
+  it("goes on after what others wrote in between", async () => {
     const { log, appender, replica } = setUp();
     await appender.append(aMemory());
     const others = memories(20);
@@ -265,7 +265,7 @@ describe("appending", () => {
     expect(log.batches).toHaveLength(1);
   });
 
-  it("rejects with LogEndedError when the log has ended, and writes nothing behind its end", async () => {
+  it("rejects with LogEndedError when the log has ended, and writes nothing after its end", async () => {
     const { log, appender } = setUp();
     await appender.append(aMemory());
     log.add({ op: "drop", opId: "end" });

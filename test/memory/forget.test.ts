@@ -205,7 +205,7 @@ describe("deleting a memory", () => {
     expect((await entriesOf(dropped)).at(-1)?.op).toBe("drop");
   });
 
-  it.each([0, 1, 2])("is finished by the sweep when its process dies behind write %d", async (writes) => {
+  it.each([0, 1, 2])("is finished by the sweep when its process dies after write %d", async (writes) => {
     const logId = await service.write("a", memories(3));
     const dying = remove(dyingDomain(writes), 2);
     await expect(dying).rejects.toThrow("died");
@@ -364,7 +364,7 @@ describe("dropping a namespace", () => {
 
   // The writes are: begin, append, begin × 2, retire, erase × 2, end.
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
-    "is finished or undone by the sweep when its process dies behind write %d",
+    "is finished or undone by the sweep when its process dies after write %d",
     async (writes) => {
       const logId = await service.write("a", memories(300));
       await expect(drop(dyingDomain(writes))).rejects.toThrow("died");
@@ -544,12 +544,12 @@ describe("verifying a database", () => {
     expect(verified.problems).toEqual([`${logId}, entry 2: was deleted, but is not erased`]);
   });
 
-  it("finds what stands behind a log's end", async () => {
+  it("finds what stands after a log's end", async () => {
     const logId = await service.write("a", [
       { op: "drop", opId: "d" },
       { op: "drop", opId: "e" },
     ]);
-    expect(await problems()).toEqual([`${logId}, entry 2: stands behind the log's end`]);
+    expect(await problems()).toEqual([`${logId}, entry 2: stands after the log's end`]);
   });
 
   it("counts an erasure that is not finished, and takes what it has left for no problem", async () => {

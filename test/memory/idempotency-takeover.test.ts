@@ -65,7 +65,7 @@ describe("a store whose owner died", () => {
     expect(await idsInLog()).toEqual([answered.id]);
   });
 
-  it.each(["before it confirmed", "behind that"])(
+  it.each(["before it confirmed", "after that"])(
     "and that only slept, %s, brings back nothing that was deleted meanwhile",
     async (where) => {
       let wake = () => {};
@@ -77,14 +77,14 @@ describe("a store whose owner died", () => {
           reached();
           return asleep;
         };
-        return writing("x", where === "behind that" ? { confirmed: sleeps } : { before: sleeps });
+        return writing("x", where === "after that" ? { confirmed: sleeps } : { before: sleeps });
       });
       clock.atMs += OWNER_TIMEOUT_MS;
       const { answered } = await aProcess({ exclusive: false }).run(asked("x"), writing("x"));
       await deleteMemory(domain.ports, { caller: CALLER, namespace: "a", id: answered.id });
       wake();
       // The one that had not confirmed has waited too long already.
-      const reason = where === "behind that" ? "IDEMPOTENT_MEMORY_DELETED" : undefined;
+      const reason = where === "after that" ? "IDEMPOTENT_MEMORY_DELETED" : undefined;
       await expect(running).rejects.toMatchObject({ reason });
       expect(await idsInLog()).toEqual([]);
     },

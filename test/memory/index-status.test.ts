@@ -104,11 +104,11 @@ describe("the state of indexes", () => {
       return { ...held.vectors, all: held.vectors.tail + inFiles, words: held.words };
     };
     await until(async () => {
-      const { behind, words } = await counted();
-      return behind === 0 && words.behind === 0;
+      const { backlog, words } = await counted();
+      return backlog === 0 && words.backlog === 0;
     });
-    expect(await counted()).toMatchObject({ all: MEMORIES - 1, removed: 2, behind: 0 });
-    expect((await counted()).words).toEqual({ tail: 0, removed: 2, behind: 0 });
+    expect(await counted()).toMatchObject({ all: MEMORIES - 1, removed: 2, backlog: 0 });
+    expect((await counted()).words).toEqual({ tail: 0, removed: 2, backlog: 0 });
   });
 
   it("counts rows that wait for their files", async () => {
@@ -116,9 +116,9 @@ describe("the state of indexes", () => {
     const index = indexes.open("log");
     const added = rows.slice(0, MEMORIES).map((row, i) => ({ ...row, memory: stored[i] as Stored }));
     await index.add(added, { sequence: MEMORIES, opId: "last" });
-    expect(index.rowCounts.vectors).toEqual({ tail: MEMORIES, removed: 0, behind: 100 });
+    expect(index.rowCounts.vectors).toEqual({ tail: MEMORIES, removed: 0, backlog: 100 });
     await until(() => index.rowCounts.vectors.tail < MEMORIES);
-    expect(index.rowCounts.vectors).toMatchObject({ removed: 0, behind: 0 });
+    expect(index.rowCounts.vectors).toMatchObject({ removed: 0, backlog: 0 });
     await index.close({ retainFiles: true });
   });
 
@@ -144,7 +144,7 @@ describe("the state of indexes", () => {
     await until(() => troubles.length > 0);
     const { words } = domain.namespaces.open.measure().rows;
     expect(words).toMatchObject({ tail: MEMORIES, removed: 0 });
-    expect(words.behind).toBeGreaterThan(MEMORIES / 2);
+    expect(words.backlog).toBeGreaterThan(MEMORIES / 2);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Appender } from "../../src/memory/log/appender.js";
 import { OPEN_MAX, type Open, OpenNamespaces } from "../../src/memory/log/open-namespaces.js";
 import type { Replica } from "../../src/memory/log/replica.js";
 
-const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
+const NO_ROWS = { tail: 0, removed: 0, backlog: 0 };
 
 /** Makes an open namespace of some bytes, and counts how often these are asked for. */
 function anOpen(i: number, counted: { asked: number; looked: number }, accountId = `account${i % 7}`) {

@@ -29,7 +29,7 @@ export function plainIndex(changes: Partial<VectorPart> = {}): PlainIndex {
       return rows.size * PLAIN_ROW_BYTES;
     },
     get rowCounts() {
-      return { tail: rows.size, removed: 0, behind: 0 };
+      return { tail: rows.size, removed: 0, backlog: 0 };
     },
     waiting: 0,
     copiedBytes: 0,

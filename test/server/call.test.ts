@@ -60,7 +60,7 @@ describe("a call", () => {
     call.clearTimer();
   });
 
-  it("keeps no timer of a client's time behind its end", () => {
+  it("keeps no timer of a client's time after its end", () => {
     vi.useFakeTimers();
     try {
       const call = callOf({ headers: { "grpc-timeout": "50m" } });

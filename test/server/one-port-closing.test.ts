@@ -62,7 +62,7 @@ describe("closing one port", () => {
     expect(performance.now() - begin).toBeLessThan(withinMs);
   });
 
-  it("asks a session to end that begins behind it", async () => {
+  it("asks a session to end that begins after it", async () => {
     const socket = raw(await serve());
     await until(() => counts.connections.used === 1);
     const end = closed(running as OnePortServer);

@@ -379,7 +379,7 @@ export class History {
       const entry = log.get(sequence);
       if (entry === undefined) this.#break(`${logId} has a hole at ${sequence}`);
       if (entry !== undefined && isEnd(entry) && sequence < log.size)
-        this.#break(`${logId} goes on behind its end`);
+        this.#break(`${logId} goes on after its end`);
       if (entry?.op === "delete") deleted.add(entry.target);
       if (entry?.op !== "store" && entry?.op !== "erased") continue;
       const { id, opId, replaces } = entry;
@@ -387,7 +387,7 @@ export class History {
       if (id === "") continue;
       if (operations.has(opId)) this.#break(`${logId} holds a write of ${id} twice`);
       operations.add(opId);
-      if (deleted.has(replaces ?? 0)) this.#break(`${logId} has a version of ${id} behind its tombstone`);
+      if (deleted.has(replaces ?? 0)) this.#break(`${logId} has a version of ${id} after its tombstone`);
       if (seen.get(id) !== replaces) this.#break(`${id} is in ${logId} twice`);
       seen.set(id, sequence);
       if (replaces !== undefined && log.get(replaces)?.op === "store")

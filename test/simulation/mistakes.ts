@@ -86,7 +86,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "a writer goes on behind the end of a log",
+    what: "a writer goes on after the end of a log",
     seed: 12,
     changes: [["memory/log/appender.ts", "if (this.replica.hasEnded) throw new LogEndedError();", ""]],
   },

@@ -105,8 +105,8 @@ export function namesOf(db: Database, process: Client): Names {
       }),
     list: ({ accountId, after, limit }) =>
       db.request(process, () => {
-        const behind = after === undefined ? "" : keyOf(after);
-        const some = sorted(db.heads).filter(([key]) => key > behind);
+        const first = after === undefined ? "" : keyOf(after);
+        const some = sorted(db.heads).filter(([key]) => key > first);
         const named = some.map(([key, logId]) => ({ scope: scopeOf(key), logId }));
         const wanted = named.filter(({ scope }) => accountId === undefined || scope.accountId === accountId);
         return wanted.slice(0, limit);

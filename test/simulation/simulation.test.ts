@@ -17,7 +17,7 @@ describe("the domain under random schedules", () => {
   });
 
   it.runIf(FIRST === 1).each([
-    ["goes on behind a number that was taken", { unordered: true }],
+    ["goes on after a number that was taken", { unordered: true }],
     ["answers a read with what was true before", { staleReads: true }],
   ])("is seen to fail over a database that %s", { timeout: 120_000 }, async (_, mistakes) => {
     let failure: Error | undefined;

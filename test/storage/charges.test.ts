@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { changePlan, touchKey } from "../../src/accounts/changes.js";
 import type { Key } from "../../src/accounts/key.js";
 import { LocalAccounts } from "../../src/storage/local/accounts.js";
-import { BEHIND_CALLS, BEHIND_MS } from "../../src/storage/local/charges.js";
+import { UNWRITTEN_CALLS_MAX, UNWRITTEN_MS_MAX } from "../../src/storage/local/charges.js";
 import { writesOf } from "../../src/storage/local/durably.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, anAccount, anLogId } from "../contract/samples.js";
@@ -158,24 +158,24 @@ it("lets no more charges through than a bound while the disk takes nothing, then
   const goOn = stopDisk();
   let through = 0;
   const charging = (async () => {
-    for (; through < 3 * BEHIND_CALLS; through++) await accounts.charge(payer);
+    for (; through < 3 * UNWRITTEN_CALLS_MAX; through++) await accounts.charge(payer);
   })();
-  await sleep(2 * BEHIND_MS);
+  await sleep(2 * UNWRITTEN_MS_MAX);
   // On a slow machine, the time is over first.
   const before = through;
-  expect(before).toBeLessThanOrEqual(BEHIND_CALLS);
-  await sleep(BEHIND_MS);
+  expect(before).toBeLessThanOrEqual(UNWRITTEN_CALLS_MAX);
+  await sleep(UNWRITTEN_MS_MAX);
   expect(through).toBe(before);
   goOn();
   await charging;
-  expect(await leftOf(payer.accountId)).toBe(5_000 - 3 * BEHIND_CALLS);
+  expect(await leftOf(payer.accountId)).toBe(5_000 - 3 * UNWRITTEN_CALLS_MAX);
 });
 
 it("lets a charge wait for the disk when an older one has waited too long", async () => {
   const payer = await create({ callsLeft: 9 });
   const goOn = stopDisk();
   await accounts.charge(payer);
-  await sleep(BEHIND_MS + 10);
+  await sleep(UNWRITTEN_MS_MAX + 10);
   const waiting = accounts.charge(payer);
   expect(await Promise.race([waiting, sleep(50, "it waits")])).toBe("it waits");
   goOn();

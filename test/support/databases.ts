@@ -1,6 +1,6 @@
 import { openTestMongo } from "./mongo/open.js";
 import {
-  LOCAL_CHARGES_BEHIND_MS,
+  LOCAL_CHARGES_LAG_MS,
   newDataDir,
   type ServerOptions,
   startServer,
@@ -13,7 +13,7 @@ export interface TestDatabase {
   /** Settings of a command that works on it while no server does. */
   readonly env: Readonly<Record<string, string>>;
   /** Time before a kill -9 of which the charges of recalls may be undone. */
-  readonly chargesBehindMs: number;
+  readonly chargesLagMs: number;
 }
 
 export interface DatabaseKind {
@@ -32,7 +32,7 @@ const MONGO = await findMongo();
 export const LOCAL_DATABASE: DatabaseKind = {
   name: "local",
   missing: process.env.TEST_DATABASE === "mongo" ? "`npm test` has these" : undefined,
-  make: async () => databaseOf({ dataDir: newDataDir() }, LOCAL_CHARGES_BEHIND_MS),
+  make: async () => databaseOf({ dataDir: newDataDir() }, LOCAL_CHARGES_LAG_MS),
 };
 
 export const MONGO_DATABASE: DatabaseKind = {
@@ -48,12 +48,12 @@ export const MONGO_DATABASE: DatabaseKind = {
 /** Both databases, for tests whose result must be the same on either. */
 export const DATABASES = [LOCAL_DATABASE, MONGO_DATABASE];
 
-function databaseOf(options: ServerOptions, chargesBehindMs: number): TestDatabase {
+function databaseOf(options: ServerOptions, chargesLagMs: number): TestDatabase {
   const { dataDir } = options;
   return {
     start: (env) => startServer({ ...options, env: { ...options.env, ...env } }),
     env: { ...options.env, ...(dataDir !== undefined && { DATA_DIR: dataDir }) },
-    chargesBehindMs,
+    chargesLagMs,
   };
 }
 

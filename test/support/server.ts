@@ -14,7 +14,7 @@ const START_TIMEOUT_MS = 30_000;
  * Time before a kill -9 of which the embedded database may undo charges of recalls: the most that it promises.
  * It is a few milliseconds while its disk is well.
  */
-export const LOCAL_CHARGES_BEHIND_MS = 100;
+export const LOCAL_CHARGES_LAG_MS = 100;
 
 /**
  * Resources that must not outlive the tests. All share one listener, because Node warns of a leak at eleven.

@@ -116,7 +116,7 @@ export class MemoryCalls {
 
   /**
    * Yields every change of a namespace for as long as it is iterated over. The first event is a heartbeat:
-   * what is stored after it will be told. A connection that breaks is made again, behind the last event.
+   * what is stored after it will be told. A connection that breaks is made again, after the last event.
    */
   watch(
     request: WatchNamespaceRequest,

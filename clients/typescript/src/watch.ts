@@ -9,7 +9,7 @@ import { openStream } from "./stream.js";
 
 /** One change of a namespace, or a sign of life. */
 export type WatchEvent = {
-  /** Where a watch goes on behind this event, on any replica. */
+  /** Where a watch goes on after this event, on any replica. */
   readonly position: string;
 } & (
   | { readonly type: "stored"; readonly memory: Memory }
@@ -28,7 +28,7 @@ const GIVE_UP_AFTER_MS = 300_000;
 /** The server gives a sign of life every 15 seconds: three that are missing are a broken connection. */
 const SILENCE_MS = 45_000;
 
-/** Yields a namespace's changes. A watch that breaks goes on behind the last event that was told. */
+/** Yields a namespace's changes. A watch that breaks goes on after the last event that was told. */
 export async function* watch(
   request: WatchNamespaceRequest,
   settings: Settings,

@@ -2621,7 +2621,7 @@ export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*
  */
 export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"> & {
   /**
-   * Where a watch goes on behind this event, on any replica.
+   * Where a watch goes on after this event, on any replica.
    *
    * @generated from field: string position = 1;
    */

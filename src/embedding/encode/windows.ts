@@ -59,13 +59,13 @@ export function windowsOf(text: string, limits: WindowLimits): Part[] {
   const spans = [...spansOf(text, limits)];
   const windows: Part[] = [];
   for (let first = 0; first < spans.length; ) {
-    const behind = fill(spans, first, limits);
-    const end = (spans[behind - 1] as Span).end;
+    const next = fill(spans, first, limits);
+    const end = (spans[next - 1] as Span).end;
     const isBlank = text.slice((spans[first] as Span).start, end).trim() === "";
-    if (behind === spans.length) first = beginTail(spans, first, limits);
+    if (next === spans.length) first = beginTail(spans, first, limits);
     if (!isBlank) windows.push({ start: (spans[first] as Span).start, end });
-    if (behind === spans.length) break;
-    first = limits.overlap ? Math.max(first + 1, repeat(spans, behind, limits)) : behind;
+    if (next === spans.length) break;
+    first = limits.overlap ? Math.max(first + 1, repeat(spans, next, limits)) : next;
   }
   return windows;
 }
@@ -73,19 +73,19 @@ export function windowsOf(text: string, limits: WindowLimits): Part[] {
 /** Returns the index of the first span that does not fit into a window that starts with span `first`. */
 function fill(spans: readonly Span[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
   const { start, tokens } = spans[first] as Span;
-  let behind = first + 1;
-  for (let sum = tokens; behind < spans.length; behind++) {
-    const span = spans[behind] as Span;
+  let next = first + 1;
+  for (let sum = tokens; next < spans.length; next++) {
+    const span = spans[next] as Span;
     sum += span.tokens;
     if (sum > tokensMax || span.end - start > unitsMax) break;
   }
-  return behind;
+  return next;
 }
 
 /** Returns the index of the first span that the next window repeats. */
-function repeat(spans: readonly Span[], behind: number, { tokensMax, unitsMax }: WindowLimits): number {
-  const { end } = spans[behind - 1] as Span;
-  let first = behind;
+function repeat(spans: readonly Span[], next: number, { tokensMax, unitsMax }: WindowLimits): number {
+  const { end } = spans[next - 1] as Span;
+  let first = next;
   for (let sum = 0; first > 0; first--) {
     const span = spans[first - 1] as Span;
     sum += span.tokens;
@@ -184,10 +184,10 @@ function* cutsIn(
       segment: "",
     };
     const border = start + at.index;
-    const behind = border > from ? border : border + at.segment.length;
+    const borderEnd = border > from ? border : border + at.segment.length;
     if (border > from) yield border;
-    else yield* cutsIn(text, { start: from, end: behind }, { max, borders: smaller });
-    from = behind;
+    else yield* cutsIn(text, { start: from, end: borderEnd }, { max, borders: smaller });
+    from = borderEnd;
   }
   if (end > from) yield end;
 }

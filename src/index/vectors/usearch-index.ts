@@ -131,8 +131,8 @@ export class UsearchIndex {
   }
 
   get rowCounts(): RowCounts {
-    const behind = Math.max(0, this.#tail.rows - this.#tailRowsMax({ waits: true }));
-    return { tail: this.#tail.rows, removed: this.#sum("removed"), behind };
+    const backlog = Math.max(0, this.#tail.rows - this.#tailRowsMax({ waits: true }));
+    return { tail: this.#tail.rows, removed: this.#sum("removed"), backlog };
   }
 
   get error(): number {
@@ -184,9 +184,9 @@ export class UsearchIndex {
     for (const { vectors } of rows) this.#check(vectors);
     for (const row of rows) this.#tail.add(row);
     this.#sealIfDue();
-    while (this.#isBehind && this.#sealing !== undefined) await this.#sealing;
+    while (this.#hasBacklog && this.#sealing !== undefined) await this.#sealing;
     // The memories are here, but more would not fit into the process.
-    if (this.#isBehind && this.#failure !== undefined) throw this.#failure;
+    if (this.#hasBacklog && this.#failure !== undefined) throw this.#failure;
   }
 
   /** Removes memories; resolves when they are overwritten in all files. */
@@ -343,7 +343,7 @@ export class UsearchIndex {
     return (this.#sum("rows") + more) * this.options.dimensions <= bytes;
   }
 
-  get #isBehind(): boolean {
+  get #hasBacklog(): boolean {
     return this.#tail.bytes > this.options.backlogBytesMax;
   }
 

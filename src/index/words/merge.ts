@@ -55,7 +55,7 @@ export function* mergeWords(
 
 /** The next living word of each part. */
 class Dictionaries {
-  /** Hash of each part's next word; infinity behind the last one. */
+  /** Hash of each part's next word; infinity after the last one. */
   readonly hashes: Float64Array;
   /** Number of each part's next word. */
   readonly words: Uint32Array;

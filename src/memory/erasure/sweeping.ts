@@ -154,7 +154,7 @@ class WorkInLogs {
 }
 
 /**
- * Makes work that finishes erasures of replaced and deleted memories, some in each run. The next run goes on behind the
+ * Makes work that finishes erasures of replaced and deleted memories, some in each run. The next run goes on after the
  * last of them, so that memories that cannot be erased do not keep others from their turn.
  */
 export function erasingForgotten(ports: ErasurePorts): () => Promise<number> {
@@ -319,18 +319,18 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
     const stored = new Set(await indexes.stored());
     const open = new Set(namespaces.open.logIds);
     // Open ones come last: to build the index of one takes long.
-    let behind = [...stored].sort((a, b) => Number(open.has(a)) - Number(open.has(b)));
+    let lagging = [...stored].sort((a, b) => Number(open.has(a)) - Number(open.has(b)));
     for (const logId of applied.keys()) if (!stored.has(logId)) applied.delete(logId);
     const logs = new WorkInLogs(stopping);
     for (;;) {
-      const stillBehind: string[] = [];
-      for (const logId of behind) {
+      const stillLagging: string[] = [];
+      for (const logId of lagging) {
         await logs.run(logId, async () => {
-          if (!(await catchUpWith(logId))) stillBehind.push(logId);
+          if (!(await catchUpWith(logId))) stillLagging.push(logId);
         });
       }
-      if (stillBehind.length === 0) break;
-      behind = stillBehind;
+      if (stillLagging.length === 0) break;
+      lagging = stillLagging;
       await clock.sleep(ROUND_PAUSE_MS);
     }
     logs.end();

@@ -3,7 +3,7 @@ import { type Scope, scopeId } from "../ports/names.js";
 import type { Appender } from "./appender.js";
 import type { Replica } from "./replica.js";
 
-const NO_ROWS = { tail: 0, removed: 0, behind: 0 };
+const NO_ROWS = { tail: 0, removed: 0, backlog: 0 };
 /** Maximum number of open namespaces, whatever their size. */
 export const OPEN_MAX = 10_000;
 /** Number of namespaces closed ahead when there are too many, because each eviction goes over all of them. */
@@ -106,7 +106,7 @@ export class OpenNamespaces {
       held.memories += size;
       if (replica.neededBytes > this.bytesMax) held.tooLarge++;
       for (const part of ["vectors", "words"] as const) {
-        for (const kind of ["tail", "removed", "behind"] as const)
+        for (const kind of ["tail", "removed", "backlog"] as const)
           held.rows[part][kind] += rowCounts[part][kind];
       }
       held.appending = Math.max(held.appending, appender.waiting);

@@ -146,7 +146,7 @@ class LogVerifier {
   }
 
   #step({ sequence, entry }: Sequenced<Entry>): void {
-    if (this.#ended) this.#complain(sequence, "stands behind the log's end");
+    if (this.#ended) this.#complain(sequence, "stands after the log's end");
     if (entry.op === "lost") this.#complain(sequence, entry.reason);
     if (isEnd(entry)) this.#ended = entry.op;
     const target = forgottenBy(entry);

@@ -49,9 +49,9 @@ export async function listNamespaces(
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const wanted = limit - items.length;
-    const behind = after === undefined ? undefined : { accountId, namespace: after };
+    const cursor = after === undefined ? undefined : { accountId, namespace: after };
     // One more than the page holds, to know whether others follow.
-    const listed = await ports.names.list({ accountId, prefix, after: behind, limit: wanted + 1 });
+    const listed = await ports.names.list({ accountId, prefix, after: cursor, limit: wanted + 1 });
     const named = expectWhole(listed);
     const page = named.slice(0, wanted);
     const measured = await mapConcurrently(page, MEASURING_MAX, async ({ scope }) => {

@@ -131,10 +131,10 @@ function listSelected(
             : selection.between(first ?? 1, Number.MAX_SAFE_INTEGER);
         return { sequences, cursorAfter: (examined: number) => sequences[examined] };
       }
-      const behind = first === undefined ? undefined : { atMs: first, sequence: second };
+      const after = first === undefined ? undefined : { atMs: first, sequence: second };
       // One more than the page, to know whether others follow. Each page reads the event times of all matches, which
       // are in memory, and keeps only those that it needs.
-      const event = { isNewestFirst: order === "event-newest", behind, limit: size + 1 };
+      const event = { isNewestFirst: order === "event-newest", after, limit: size + 1 };
       const events = await search.inEventOrder(selection, event);
       const cursorAfter = (examined: number) => {
         const last = events[examined - 1];

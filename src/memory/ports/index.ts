@@ -207,7 +207,7 @@ export interface Happened {
 export interface EventOrder {
   readonly isNewestFirst: boolean;
   /** The memory behind which they begin; the first of all if left out. */
-  readonly behind?: Happened | undefined;
+  readonly after?: Happened | undefined;
   readonly limit: number;
 }
 
@@ -277,7 +277,7 @@ export interface RowCounts {
   /** Rows in segments that were removed, and take memory until the segment is built anew. */
   readonly removed: number;
   /** Rows of the tail beyond those that may wait: writing files does not keep up. */
-  readonly behind: number;
+  readonly backlog: number;
 }
 
 /** The files of an index. */

@@ -48,7 +48,7 @@ export class LocalAccounts implements Accounts {
   }
 
   async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
-    if (this.charges.isBehind) await this.charges.write();
+    if (this.charges.isBacklogged) await this.charges.write();
     // No other call runs between this read of what is left and the charge, so this is exact.
     const written = reading(() => this.#accounts.get(accountId));
     if (written === undefined || !holds(written, keyHash)) return false;

@@ -6,8 +6,8 @@ import { committed, inTime, type Writes, writesOf } from "./durably.js";
 /** Time that charges are collected before they are written together. */
 const GROUP_MS = 10;
 /** Age of the oldest unwritten charge, and their number, from which further charges wait for the disk. */
-export const BEHIND_MS = 100;
-export const BEHIND_CALLS = 1_000;
+export const UNWRITTEN_MS_MAX = 100;
+export const UNWRITTEN_CALLS_MAX = 1_000;
 const RETRY_MS = 1_000;
 /** Time after a write from which no read can see the state before it. */
 const OLD_READS_MS = 1_000;
@@ -72,10 +72,13 @@ export class Charges {
    *
    * @throws MemoryError `unavailable` while writes fail.
    */
-  get isBehind(): boolean {
+  get isBacklogged(): boolean {
     this.#writes.expectWritable();
     const unwritten = this.#count - this.#written;
-    return unwritten >= BEHIND_CALLS || (unwritten > 0 && performance.now() - this.#sinceMs > BEHIND_MS);
+    return (
+      unwritten >= UNWRITTEN_CALLS_MAX ||
+      (unwritten > 0 && performance.now() - this.#sinceMs > UNWRITTEN_MS_MAX)
+    );
   }
 
   /**

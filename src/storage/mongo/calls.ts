@@ -66,8 +66,8 @@ export class MongoCalls implements Calls {
 /** Finds the next account that has documents, by id; undefined after the last one. */
 async function nextAccountIn<T extends { readonly _id: string }>(documents: Collection<T>, after: string) {
   const next = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
-  const behind = { _id: { $gte: `${after};` } } as Filter<T>;
-  const found = await withTimeout(documents.findOne(behind, next));
+  const newer = { _id: { $gte: `${after};` } } as Filter<T>;
+  const found = await withTimeout(documents.findOne(newer, next));
   return found?._id.slice(0, found._id.indexOf(":"));
 }
 

@@ -267,7 +267,7 @@ class AsyncRecalld(AsyncCalls):
         """Yields every change of a namespace for as long as it is iterated over.
 
         The first event is a heartbeat: what is stored after it will be told. A connection that breaks is
-        made again, behind the last event, for `give_up_after` seconds. `contextlib.aclosing` closes the
+        made again, after the last event, for `give_up_after` seconds. `contextlib.aclosing` closes the
         connection as soon as the loop ends.
         """
         return self._iterate(watch(request, self._settle(options), give_up_after))

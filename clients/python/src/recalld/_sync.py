@@ -271,7 +271,7 @@ class Recalld(Calls):
         """Yields every change of a namespace for as long as it is iterated over.
 
         The first event is a heartbeat: what is stored after it will be told. A connection that breaks is
-        made again, behind the last event, for `give_up_after` seconds.
+        made again, after the last event, for `give_up_after` seconds.
         """
         return self._iterate(watch(request, self._settle(options), give_up_after))
 

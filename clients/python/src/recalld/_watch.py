@@ -25,7 +25,7 @@ class Stored:
     """A memory was stored, or is a new version of one."""
 
     position: str
-    """Where a watch goes on behind this event, on any replica."""
+    """Where a watch goes on after this event, on any replica."""
 
     memory: Memory
     type: Literal["stored"] = "stored"
@@ -60,7 +60,7 @@ WatchEvent = Union[Stored, Deleted, Dropped, Heartbeat]
 
 
 def watch(request: Mapping[str, Any], settings: Settings, give_up_after: float) -> Steps[None]:
-    """Yields a namespace's changes. A watch that breaks goes on behind the last event that was told."""
+    """Yields a namespace's changes. A watch that breaks goes on after the last event that was told."""
     # It is sent as parts of a URL; this refuses what would be written there as something else.
     to_wire(request)
     position: str | None = request.get("position")

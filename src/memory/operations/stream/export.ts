@@ -12,7 +12,7 @@ import type { JsonObject } from "../../requests/metadata.js";
 import { visibleOnly } from "../../versions/fetch.js";
 import { matchingIn } from "../matching.js";
 import { fresh, type OpenStream, prover, type StreamPorts, type StreamRequest } from "./open-streams.js";
-import { BEFORE_ALL, positionBehind, positionToken } from "./position.js";
+import { BEFORE_ALL, positionAfter, positionToken } from "./position.js";
 
 const EXPORT_FORMAT = "recalld-export";
 const EXPORT_VERSION = 1;
@@ -68,7 +68,7 @@ async function headerOf(
   { namespace }: Scope,
   living: LivingLog | undefined,
 ) {
-  const at = living ? positionBehind(living) : BEFORE_ALL;
+  const at = living ? positionAfter(living) : BEFORE_ALL;
   const model = living && (await modelVersions.find(modelVersionOf(living.logId)));
   return {
     format: EXPORT_FORMAT,

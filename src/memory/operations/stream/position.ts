@@ -4,7 +4,7 @@ import { baseOf } from "../../ports/model-version.js";
 import { listIn, tokenOf } from "../../requests/page.js";
 
 /**
- * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next
+ * Place in the history of a namespace: behind an entry of its log, or after the end of a log, where the next
  * one begins. A log and its copies in other model versions share their positions.
  */
 export interface Position {
@@ -20,7 +20,7 @@ export interface Position {
 export const BEFORE_ALL: Position = { base: "", after: "end" };
 
 /** Position behind the last entry of a log. */
-export function positionBehind({ logId, last, opId, dropped }: LivingLog): Position {
+export function positionAfter({ logId, last, opId, dropped }: LivingLog): Position {
   return dropped ? { base: baseOf(logId), after: "end" } : { base: baseOf(logId), after: last, opId };
 }
 

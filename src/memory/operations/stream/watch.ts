@@ -10,7 +10,7 @@ import {
   BEFORE_ALL,
   type Position,
   parsePosition,
-  positionBehind,
+  positionAfter,
   positionGone,
   positionToken,
 } from "./position.js";
@@ -99,12 +99,12 @@ class Watching {
   async #begin(from: Position | undefined): Promise<void> {
     const living = await livingLogOf(this.ports, this.watched.scope);
     if (from !== undefined) this.#at = from;
-    else if (living !== undefined) this.#at = positionBehind(living);
+    else if (living !== undefined) this.#at = positionAfter(living);
     const { base, after, opId } = this.#at;
     const isHere = living !== undefined && baseOf(living.logId) === base;
     if (after === "end") {
       if (isHere && !living.dropped) throw positionGone();
-      // The log behind the end of another is found when the watch looks for its next log.
+      // The log after the end of another is found when the watch looks for its next log.
       return;
     }
     if (!isHere || after > living.last) throw positionGone();

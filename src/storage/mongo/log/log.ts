@@ -104,9 +104,9 @@ export class MongoLog implements Log {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
       // The first entry after those of the log before.
-      const behind = last === "" ? {} : { _id: { $gte: idsFrom(last).$lt } };
+      const rest = last === "" ? {} : { _id: { $gte: idsFrom(last).$lt } };
       const first = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
-      const next = await withTimeout(this.entries.findOne(behind, first));
+      const next = await withTimeout(this.entries.findOne(rest, first));
       if (next === null) break;
       last = parseNumberId(next._id).logId;
       found.push(last);

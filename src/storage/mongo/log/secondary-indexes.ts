@@ -69,7 +69,7 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
 
   async expired({ untilMs, after, limit }: Request<"expired">): Promise<Expiring[]> {
     const due = { expiresAtMs: { $lte: untilMs } };
-    const filter = after === undefined ? due : { $and: [due, behind(after)] };
+    const filter = after === undefined ? due : { $and: [due, afterExpiring(after)] };
     const options = { sort: { expiresAtMs: 1, _id: 1 }, limit, projection: { expiresAtMs: 1 } } as const;
     const found = await withTimeout(this.entries.find(filter, options).toArray());
     return found.map(({ _id, expiresAtMs }) => ({ ...parseNumberId(_id), expiresAtMs: Number(expiresAtMs) }));
@@ -77,7 +77,7 @@ export class MongoSecondaryIndexes implements SecondaryIndexes {
 
   async unerased({ logId, after, limit }: Request<"unerased">): Promise<VersionAt[]> {
     const ofLog = logId === undefined ? {} : { _id: idsFrom(logId) };
-    const filter = { unerased: { $exists: true }, ...ofLog, ...(after && unerasedBehind(after)) } as const;
+    const filter = { unerased: { $exists: true }, ...ofLog, ...(after && unerasedAfter(after)) } as const;
     const options = { sort: { unerased: 1, _id: 1 }, limit, projection: { unerased: 1 } } as const;
     for (;;) {
       const found = await withTimeout(this.entries.find(filter, options).toArray());
@@ -127,13 +127,13 @@ function howOf({ replaces, target }: EntryRecord, followed: number): Replacement
   return replaces === followed ? "replaced" : "superseded";
 }
 
-function behind({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
+function afterExpiring({ logId, sequence, expiresAtMs }: Expiring): Filter<EntryRecord> {
   return {
     $or: [{ expiresAtMs: { $gt: expiresAtMs } }, { expiresAtMs, _id: { $gt: numberId(logId, sequence) } }],
   };
 }
 
-function unerasedBehind({ logId, sequence }: VersionAt): Filter<EntryRecord> {
+function unerasedAfter({ logId, sequence }: VersionAt): Filter<EntryRecord> {
   return {
     $or: [{ unerased: { $gt: sequence } }, { unerased: sequence, _id: { $gte: idsFrom(logId).$lt } }],
   };
