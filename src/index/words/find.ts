@@ -77,7 +77,7 @@ export function* weigh(segments: readonly WordSegment[], words: Words): Generato
     const rarity = rarityOf(living, holding);
     ideal += timesInIdeal(count, holding) * rarity;
     const factor = (count.times + count.inIdentifiers) * rarity;
-    if (holding > 0) weighed.push({ hash, written: count.written, factor });
+    if (holding > 0) weighed.push({ hash, surface: count.surface, factor });
     lookups += 1 + segments.length;
     if (lookups < SLICE_LOOKUPS) continue;
     lookups = 0;

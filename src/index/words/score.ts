@@ -31,7 +31,7 @@ export function* scoreWords(
     scored.push(...own);
     if (own.length === 0) continue;
     let lookups = 0;
-    for (const { hash, factor, written } of query.words) {
+    for (const { hash, factor, surface } of query.words) {
       const word = words.find(hash);
       lookups += 1 + own.length;
       for (const each of word >= 0 ? own : []) {
@@ -39,7 +39,7 @@ export function* scoreWords(
         if (position < 0) continue;
         const weight = WEIGHTS[noteIn(postings[position] as number)] as number;
         each.score += gainOf(factor, weight, norms.normFor(lengths[each.row] as number));
-        each.words.push(written);
+        each.words.push(surface);
       }
       if (lookups < SLICE_LOOKUPS) continue;
       lookups = 0;

@@ -75,7 +75,7 @@ export interface Count {
   /** Number of times as an identifier, or as a part of one, beside the text's words. */
   inIdentifiers: number;
   /** The word as the text has it, in lower case. */
-  readonly written: string;
+  readonly surface: string;
 }
 
 /** The words of one text. */
@@ -156,8 +156,8 @@ class Collected implements Words {
   ) {}
 
   /** Adds a word of the text. */
-  add(written: string): void {
-    if (!STOP_WORDS.has(written)) this.#count(stem(written), written);
+  add(surface: string): void {
+    if (!STOP_WORDS.has(surface)) this.#count(stem(surface), surface);
   }
 
   /** Adds letters that are a word as they are. */
@@ -175,15 +175,15 @@ class Collected implements Words {
     if (whole !== undefined) this.#countOf(whole, whole).inIdentifiers++;
   }
 
-  #count(word: string, written: string): void {
-    this.#countOf(word, written).times++;
+  #count(word: string, surface: string): void {
+    this.#countOf(word, surface).times++;
     this.length++;
   }
 
-  #countOf(word: string, written: string): Count {
+  #countOf(word: string, surface: string): Count {
     const known = this.counts.get(word);
     if (known !== undefined) return known;
-    const count = { times: 0, inIdentifiers: 0, written };
+    const count = { times: 0, inIdentifiers: 0, surface };
     this.counts.set(word, count);
     return count;
   }

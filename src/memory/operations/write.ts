@@ -212,7 +212,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     if (this.attempt?.isFirst === false) {
       const known = this.attempt.stored.flatMap((position) => items[position] ?? []);
       // Attempts that failed have paid for no more than they know.
-      await this.#findWritten(this.attempt.isRefunded ? known : items, known);
+      await this.#findStored(this.attempt.isRefunded ? known : items, known);
     }
     const isBegun = this.#results.size > 0;
     this.#refusePast();
@@ -243,7 +243,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
 
   /** Finds the results of items all of which an earlier attempt has written. */
   async findAll(): Promise<Result<A>[]> {
-    await this.#findWritten(this.#items, this.#items);
+    await this.#findStored(this.#items, this.#items);
     return [...this.results];
   }
 
@@ -251,7 +251,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
    * Finds what earlier attempts have written and paid for, before it is charged and embedded again; `known` is what they
    * have stored.
    */
-  async #findWritten(items: readonly Item<A>[], known: readonly Item<A>[]): Promise<void> {
+  async #findStored(items: readonly Item<A>[], known: readonly Item<A>[]): Promise<void> {
     const { log, names, secondaryIndexes } = this.ports;
     const found = await readInNamespace(names, this.batch.scope, {
       read: async (logId) => {

@@ -244,7 +244,7 @@ export interface WeighedWord {
   /** Identity of the word: 48 bits. */
   readonly hash: number;
   /** The word as the query has it, in lower case. */
-  readonly written: string;
+  readonly surface: string;
   /** Rarity of the word, times its number in the query. */
   readonly factor: number;
 }

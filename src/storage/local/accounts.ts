@@ -50,18 +50,18 @@ export class LocalAccounts implements Accounts {
   async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
     if (this.charges.isBacklogged) await this.charges.write();
     // No other call runs between this read of what is left and the charge, so this is exact.
-    const written = reading(() => this.#accounts.get(accountId));
-    if (written === undefined || !holds(written, keyHash)) return false;
-    if (written.callsLeft - this.charges.unwrittenOf(written) < calls) return false;
-    this.charges.add(written, calls);
+    const stored = reading(() => this.#accounts.get(accountId));
+    if (stored === undefined || !holds(stored, keyHash)) return false;
+    if (stored.callsLeft - this.charges.unwrittenOf(stored) < calls) return false;
+    this.charges.add(stored, calls);
     return true;
   }
 
   async refund(accountId: string, calls = 1): Promise<void> {
-    const written = reading(() => this.#accounts.get(accountId));
-    if (written === undefined) return;
-    const refunded = Math.min(calls, written.callsLimit - this.#current(written).callsLeft);
-    if (refunded > 0) this.charges.add(written, -refunded);
+    const stored = reading(() => this.#accounts.get(accountId));
+    if (stored === undefined) return;
+    const refunded = Math.min(calls, stored.callsLimit - this.#current(stored).callsLeft);
+    if (refunded > 0) this.charges.add(stored, -refunded);
   }
 
   async remove(accountId: string): Promise<void> {
@@ -87,13 +87,13 @@ export class LocalAccounts implements Accounts {
   }
 
   #find(accountId: string): Account | undefined {
-    const written = this.#accounts.get(accountId);
-    return written && this.#current(written);
+    const stored = this.#accounts.get(accountId);
+    return stored && this.#current(stored);
   }
 
-  #current(written: ChargedAccount): Account {
-    const { group, ...account } = withLivingKeys(written);
-    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(written) };
+  #current(stored: ChargedAccount): Account {
+    const { group, ...account } = withLivingKeys(stored);
+    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(stored) };
   }
 
   /** Finds an account as it is written. */

@@ -52,15 +52,15 @@ export class Charges {
   }
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
-  unwrittenOf(written: ChargedAccount): number {
-    const taken = this.#taken.get(written.id);
-    return taken === undefined ? 0 : taken - this.#includedIn(written);
+  unwrittenOf(account: ChargedAccount): number {
+    const taken = this.#taken.get(account.id);
+    return taken === undefined ? 0 : taken - this.#includedIn(account);
   }
 
   /** Takes calls from an account, or refunds them if the number is negative. */
-  add(written: ChargedAccount, calls: number): void {
-    this.#taken.set(written.id, (this.#taken.get(written.id) ?? this.#includedIn(written)) + calls);
-    this.#changed.add(written.id);
+  add(account: ChargedAccount, calls: number): void {
+    this.#taken.set(account.id, (this.#taken.get(account.id) ?? this.#includedIn(account)) + calls);
+    this.#changed.add(account.id);
     if (this.#count === this.#written) this.#sinceMs = performance.now();
     this.#count += Math.abs(calls);
     this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
