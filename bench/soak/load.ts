@@ -64,9 +64,9 @@ export class SteadyLoad {
     this.#stopping = true;
   }
 
-  async #repeat(once: () => Promise<unknown>): Promise<void> {
+  async #repeat(action: () => Promise<unknown>): Promise<void> {
     while (!this.#stopping) {
-      await once();
+      await action();
       await sleep(PAUSE_MS);
     }
   }

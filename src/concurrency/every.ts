@@ -8,13 +8,13 @@ export interface Background {
   close(): Promise<void>;
 }
 
-export type BackgroundOptions = Omit<EveryOptions, "atOnce">;
+export type BackgroundOptions = Omit<EveryOptions, "immediately">;
 
 interface EveryOptions {
   /** Time between two beginnings, in milliseconds. */
   readonly everyMs: number;
   /** Begins the first run now, and not only after `everyMs`. */
-  readonly atOnce?: boolean;
+  readonly immediately?: boolean;
   /** Called with the error of a run that failed; the next run begins at its time all the same. */
   onTrouble(error: unknown): void;
 }
@@ -25,7 +25,7 @@ interface EveryOptions {
  */
 export function every(
   work: () => Promise<void>,
-  { everyMs, atOnce = false, onTrouble }: EveryOptions,
+  { everyMs, immediately = false, onTrouble }: EveryOptions,
 ): () => Promise<void> {
   let running: Promise<void> | undefined;
   const run = () => {
@@ -35,7 +35,7 @@ export function every(
         running = undefined;
       });
   };
-  if (atOnce) run();
+  if (immediately) run();
   const timer = setInterval(run, everyMs).unref();
   return async () => {
     clearInterval(timer);

@@ -26,7 +26,7 @@ describe("work that is done every so often", () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(runs).toHaveLength(1);
     const other = heldWork();
-    const endOther = every(other.work, { everyMs: 1000, atOnce: true, onTrouble: noTrouble });
+    const endOther = every(other.work, { everyMs: 1000, immediately: true, onTrouble: noTrouble });
     expect(other.runs).toHaveLength(1);
     for (const { end } of [...runs, ...other.runs]) end();
     await Promise.all([end(), endOther()]);

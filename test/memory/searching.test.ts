@@ -77,7 +77,7 @@ async function search(work: (search: Search, replica: Replica) => Promise<Ranked
 }
 
 /** Makes something that is done the first time only. */
-function once<A>(work: (request: A) => Promise<void>): (request: A) => Promise<void> {
+function firstCallOnly<A>(work: (request: A) => Promise<void>): (request: A) => Promise<void> {
   let isDone = false;
   return async (request) => {
     if (isDone) return;
@@ -88,7 +88,7 @@ function once<A>(work: (request: A) => Promise<void>): (request: A) => Promise<v
 
 describe("a memory that is replaced during a search", () => {
   it("is found in its new version, if it was before its entry was read", async () => {
-    beforeFetch = once(() => replace(1));
+    beforeFetch = firstCallOnly(() => replace(1));
     const { numbers, searches } = await search((search) => search.best(nearest));
     expect(numbers).toContain(21);
     expect(numbers).not.toContain(1);
@@ -96,7 +96,7 @@ describe("a memory that is replaced during a search", () => {
   });
 
   it("is found with a filter", async () => {
-    beforeFetch = once(() => replace(1));
+    beforeFetch = firstCallOnly(() => replace(1));
     const { numbers } = await search(async (search) => {
       await search.select(inGroup);
       return search.best(nearest);
@@ -135,7 +135,7 @@ describe("a memory that is replaced during a search", () => {
         return hits;
       },
     }));
-    const change = once(async (domain: Domain) => {
+    const change = firstCallOnly(async (domain: Domain) => {
       await replaceIt(1);
       await domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
     });
@@ -145,7 +145,7 @@ describe("a memory that is replaced during a search", () => {
   });
 
   it("is found by its new words, if it was between the search for words and that for meaning", async () => {
-    const change = once(async (replica: Replica) => {
+    const change = firstCallOnly(async (replica: Replica) => {
       await replace(20);
       await replica.current();
     });
@@ -176,7 +176,7 @@ describe("a memory that is replaced during a search", () => {
       },
     }));
     domain = service.domain({ vectors });
-    const change = once(async (replica: Replica) => {
+    const change = firstCallOnly(async (replica: Replica) => {
       await vectorsSearched;
       await replace(20);
       await replica.current();
@@ -206,7 +206,7 @@ describe("a memory that is replaced during a search", () => {
 it("a memory that is replaced while what superseded it is looked up is found in its new version", async () => {
   const { secondaryIndexes } = service.storage;
   // Their entries are not erased yet.
-  const change = once(async (sequences: readonly number[]) => {
+  const change = firstCallOnly(async (sequences: readonly number[]) => {
     const [replaced, removed] = sequences as [number, number];
     const changed = memoryOf({ sequence: replaced, vector: query }, {});
     await append({ ...changed, opId: "newer", replaces: replaced });
@@ -227,7 +227,7 @@ it("a memory that is replaced while what superseded it is looked up is found in 
 
 it("what superseded several memories during a selection is selected once", async () => {
   const current = () => domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
-  const change = once(async () => {
+  const change = firstCallOnly(async () => {
     const given = { metadata: '{"group":1}', supersedes: [1, 2] };
     await append(memoryOf({ sequence: last + 1, vector: query }, given));
     await current();
@@ -254,7 +254,7 @@ it.each([
   "the new version of a memory that was replaced when its id had been looked up %s by a filter of its id",
   async (_, filter, size, isSelected) => {
     const current = () => domain.namespaces.using(scopeOf("n"), ({ replica }) => replica.current());
-    const change = once(async (_: unknown) => {
+    const change = firstCallOnly(async (_: unknown) => {
       for (const target of [1, MEMORIES + 1]) await replace(target, { id: "mem_1" });
       await current();
     });
@@ -274,7 +274,7 @@ it.each([
 );
 
 it("a search during which more is deleted than it notes is done again", async () => {
-  const change = once(async (replica: Replica) => {
+  const change = firstCallOnly(async (replica: Replica) => {
     const tombstones = Array.from({ length: 1_001 }, (_, i) => {
       return { op: "delete", opId: `tombstone ${i}`, target: 1_000 + i } as const;
     });

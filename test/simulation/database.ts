@@ -41,7 +41,7 @@ export interface Client extends Runs {
 
 interface RequestOptions {
   /** True if it is never sent twice, as charges are not, because the drivers prevent that. */
-  readonly isOnce?: boolean;
+  readonly isAtMostOnce?: boolean;
 }
 
 /** True content of one simulated database, and its connections. */
@@ -76,17 +76,17 @@ export class Database {
   async request<T>(
     process: Client,
     effect: () => T | Promise<T>,
-    { isOnce = false }: RequestOptions = {},
+    { isAtMostOnce = false }: RequestOptions = {},
   ): Promise<T> {
     this.#maybePause(process);
     await this.time.awake(process);
-    const answer = this.#travel(process, effect, isOnce);
+    const answer = this.#travel(process, effect, isAtMostOnce);
     // An answer that has no waiter is no unhandled failure.
     answer.catch(() => {});
     return this.time.whileAlive(process, answer);
   }
 
-  async #travel<T>(process: Client, effect: () => T | Promise<T>, isOnce: boolean): Promise<T> {
+  async #travel<T>(process: Client, effect: () => T | Promise<T>, isAtMostOnce: boolean): Promise<T> {
     const { time, faults } = this;
     await this.#delay();
     if (time.chance(faults.lost)) throw unavailable("lost");
@@ -94,7 +94,7 @@ export class Database {
       time.at(this.#lateness(), () => void effect());
       throw unavailable("late");
     }
-    if (!isOnce && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
+    if (!isAtMostOnce && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
     const result = await effect();
     this.#maybePause(process);
     await this.#delay();

@@ -327,9 +327,10 @@ export function accountsOf(db: Database, process: Client): Accounts {
         change(accountId, -calls);
         return true;
       };
-      return db.request(process, charge, { isOnce: true });
+      return db.request(process, charge, { isAtMostOnce: true });
     },
-    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { isOnce: true }),
+    refund: (accountId, calls = 1) =>
+      db.request(process, () => change(accountId, calls), { isAtMostOnce: true }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,

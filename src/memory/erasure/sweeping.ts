@@ -71,7 +71,7 @@ export function startSweeping(
     const onFailed = (error: unknown) => {
       if (!stopping.aborted) onTrouble(error);
     };
-    return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble: onFailed });
+    return every(work, { everyMs: SWEEP_MS, immediately: true, onTrouble: onFailed });
   });
   return async () => {
     stop.abort();

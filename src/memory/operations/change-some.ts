@@ -9,7 +9,7 @@ const READ_MANY = 32;
 interface Changing<T, R> {
   readonly targets: readonly T[];
   /** Number of changes at a time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   /** Reads what a part of the targets is now; what is gone is left out. */
   read(some: readonly T[]): Promise<readonly R[]>;
@@ -26,7 +26,7 @@ interface Changing<T, R> {
  */
 export async function changeSome<T, R>(
   clock: Clock,
-  { targets, atOnce, signal, read, change, left = () => Number.POSITIVE_INFINITY }: Changing<T, R>,
+  { targets, concurrency, signal, read, change, left = () => Number.POSITIVE_INFINITY }: Changing<T, R>,
 ): Promise<number> {
   const endMs = clock.nowMs() + BEGIN_MS_MAX;
   let isOver = false;
@@ -39,7 +39,7 @@ export async function changeSome<T, R>(
     if (!canGoOn()) return targets.length - at;
     const part = targets.slice(at, at + Math.min(READ_MANY, left()));
     const failures: unknown[] = [];
-    await mapConcurrently(await read(part), atOnce, async (each) => {
+    await mapConcurrently(await read(part), concurrency, async (each) => {
       if (failures.length > 0 || !canGoOn()) return;
       try {
         if (!(await change(each))) isOver = true;

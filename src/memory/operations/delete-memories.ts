@@ -37,7 +37,7 @@ export async function deleteMemories(ports: Ports, request: ChangingRequest) {
   const forgetAll = async <T>(targets: readonly T[], read: (some: readonly T[]) => Promise<Forgetting[]>) =>
     changeSome(ports.clock, {
       targets,
-      atOnce: (await ports.namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1,
+      concurrency: (await ports.namespaces.ifOpen(scope, async () => ERASING_MAX)) ?? 1,
       signal,
       read,
       change: async (forgetting) => {

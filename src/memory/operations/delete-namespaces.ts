@@ -68,7 +68,7 @@ export async function deleteNamespaces(
     return true;
   };
   const read = async (some: readonly string[]) => some;
-  const changing = { targets: names, atOnce: DROPPING_MAX, read, change, signal };
+  const changing = { targets: names, concurrency: DROPPING_MAX, read, change, signal };
   const left = await changeSome(ports.clock, changing);
   return {
     deleted: dropped.size,

@@ -3,7 +3,7 @@ import { byteLengthOf } from "../ports/bounds.js";
 import { narrowed } from "../ports/condition.js";
 import type { Embedding, Window } from "../ports/embedder.js";
 import type { Projected } from "../ports/log.js";
-import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
+import { type ModelVersion, memoizeByModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { vectorsOf, wholeOf } from "../ports/windows.js";
@@ -83,7 +83,7 @@ export async function recall(ports: Ports, request: RecallRequest) {
         const input = { text, field: "query", owner, deadlineMs, signal } as const;
         return ports.modelVersions.embed(modelVersion, input);
       });
-    const queriesIn = onceForEach((modelVersion): Query[] => {
+    const queriesIn = memoizeByModelVersion((modelVersion): Query[] => {
       const queryTexts = like === undefined ? texts : [like.text];
       return queryTexts.map((text) => {
         const isStored = modelVersion === like?.modelVersion;
@@ -185,8 +185,8 @@ async function searchAll(
 ): Promise<{ found: readonly Found[]; logs: readonly SearchedLog[] }> {
   const { scopes, topK } = context.asked;
   let found: readonly Found[] = [];
-  const atOnce = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
-  const logs = await mapConcurrently(scopes, atOnce, async (scope) => {
+  const concurrency = Math.max(1, Math.floor(FOUND_AT_ONCE / topK));
+  const logs = await mapConcurrently(scopes, concurrency, async (scope) => {
     const searched = await searchIn(ports, scope, context);
     if (searched === undefined) return [];
     const { namespace } = scope;
@@ -312,10 +312,10 @@ async function fill(
     logs.find((log) => namespace === undefined || log.namespace === namespace)?.logId as string;
   const filled: Found[] = [];
   const values = new ValuesAt(neighbors?.same);
-  const atOnce = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
-  for (let at = 0; at < results.length && !isFull; at += atOnce) {
+  const concurrency = neighbors === undefined ? results.length : RESULTS_AT_ONCE;
+  for (let at = 0; at < results.length && !isFull; at += concurrency) {
     signal.throwIfAborted();
-    const some = results.slice(at, at + atOnce);
+    const some = results.slice(at, at + concurrency);
     const beside =
       neighbors &&
       (await mapConcurrently(some, RESULTS_AT_ONCE, (found) =>

@@ -175,7 +175,7 @@ class Updating {
   ): Promise<number> {
     return changeSome(this.ports.clock, {
       targets,
-      atOnce: WRITING_MAX,
+      concurrency: WRITING_MAX,
       signal: this.request.signal,
       read,
       change: async (memory) => {

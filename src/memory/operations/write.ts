@@ -12,7 +12,7 @@ import type { Replica } from "../log/replica.js";
 import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
 import { entryAt, type Stored } from "../ports/log.js";
-import { type ModelVersion, modelVersionOf, onceForEach } from "../ports/model-version.js";
+import { type ModelVersion, memoizeByModelVersion, modelVersionOf } from "../ports/model-version.js";
 import type { Scope } from "../ports/names.js";
 import { type CallStep, NO_TIMINGS, type StepTimer } from "../ports/step-timer.js";
 import { newMemoryId } from "../requests/id.js";
@@ -370,7 +370,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
     let appending: Promise<void> = Promise.resolve();
     try {
       for (const group of inGroups(items)) {
-        const embed = onceForEach((modelVersion) => this.#embed(group, modelVersion));
+        const embed = memoizeByModelVersion((modelVersion) => this.#embed(group, modelVersion));
         const guessed = await embed(this.ports.namespaces.modelVersionOf(this.batch.scope));
         await appending;
         await paid;

@@ -30,7 +30,9 @@ export function baseOf(logId: string): string {
 }
 
 /** Makes something once for each model version that is met. */
-export function onceForEach<T>(make: (modelVersion: ModelVersion) => T): (modelVersion: ModelVersion) => T {
+export function memoizeByModelVersion<T>(
+  make: (modelVersion: ModelVersion) => T,
+): (modelVersion: ModelVersion) => T {
   const made = new Map<ModelVersion, T>();
   return (modelVersion) => {
     if (!made.has(modelVersion)) made.set(modelVersion, make(modelVersion));

@@ -153,11 +153,11 @@ async function copyEntries(
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
   const { id } = await modelVersions.find(modelVersionOf(to));
-  const atOnce = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
+  const concurrency = isRemote(id) ? EMBEDDING_REMOTE_MAX : EMBEDDING_MAX;
   let failure: Error | undefined;
   const copies = await mapConcurrently(
     news,
-    atOnce,
+    concurrency,
     async ({ sequence, entry }): Promise<Appended | undefined> => {
       if (failure !== undefined) return undefined;
       if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);

@@ -33,7 +33,11 @@ export class Moving {
   constructor(private readonly ports: MovingPorts) {}
 
   start(): void {
-    this.#end = every(() => this.step(), { everyMs: POLL_MS, atOnce: true, onTrouble: this.ports.onTrouble });
+    this.#end = every(() => this.step(), {
+      everyMs: POLL_MS,
+      immediately: true,
+      onTrouble: this.ports.onTrouble,
+    });
   }
 
   /** Stops the work; another process, or the next start, goes on with it. */

@@ -52,7 +52,7 @@ export class KeylessRequests {
     const isProbe = PROBE_PATHS.includes(request.url?.split("?", 1)[0] ?? "/");
     if (isProbe ? this.#takesProbe(request, network) : this.#requests.tryTake(network)) return false;
     const isAnswered = this.#answered.tryTake(network);
-    noteRefusal(request, { atOnce: !isAnswered });
+    noteRefusal(request, { immediately: !isAnswered });
     if (endWithGrpcError(request, response, GRPC)) return true;
     response.writeHead(429, HEADERS);
     response.end(request.method === "HEAD" ? undefined : BODY);

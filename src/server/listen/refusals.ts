@@ -35,17 +35,20 @@ export function isEnding(connection: object): boolean {
 
 /**
  * Counts a request that was refused, such as with 401, 404 or 429. After many of an address, the connection is
- * ended once its running answers had a moment to leave; `atOnce` ends it after this one. Those of trusted proxies stay.
+ * ended once its running answers had a moment to leave; `immediately` ends it after this one. Those of trusted proxies stay.
  */
-export function noteRefusal(request: IncomingMessage | Http2ServerRequest, { atOnce = false } = {}): void {
+export function noteRefusal(
+  request: IncomingMessage | Http2ServerRequest,
+  { immediately = false } = {},
+): void {
   const connection = connectionOf(request);
   const watched = connections.get(connection);
   if (watched === undefined || isEnding(connection)) return;
-  if (!atOnce && watched.refusals.tryTake(watched.owner)) return;
+  if (!immediately && watched.refusals.tryTake(watched.owner)) return;
   watched.cutOff.refusals += 1;
   ending.add(connection);
-  if ("goaway" in connection) endSession(connection, atOnce ? 0 : LINGER_MS);
-  else if (atOnce || "stream" in request) connection.destroy();
+  if ("goaway" in connection) endSession(connection, immediately ? 0 : LINGER_MS);
+  else if (immediately || "stream" in request) connection.destroy();
   else closeAfter(request);
 }
 

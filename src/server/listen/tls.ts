@@ -57,7 +57,7 @@ export async function openTls(
       trouble = String(error);
     };
     // It may have been renewed before there was a server: loading the model may take long.
-    return every(renew, { everyMs: RENEWAL_CHECK_MS, atOnce: true, onTrouble });
+    return every(renew, { everyMs: RENEWAL_CHECK_MS, immediately: true, onTrouble });
   };
   return { ...first, follow };
 }
