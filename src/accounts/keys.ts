@@ -45,7 +45,7 @@ export async function createKey(
   const given =
     request.replaces === ""
       ? { name, access: request.access, ...namespace }
-      : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs });
+      : replacementOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs });
   const made = makeKey({ ...given, expiresAtMs });
   if (!(await addKey(accounts, { accountId: account.id, key: made.key }))) throw tooManyKeys();
   return made;
@@ -109,7 +109,7 @@ function keyWith({ keys }: Account, { field, id }: { field: string; id: string }
   return found;
 }
 
-function successorOf(old: Key, { name, graceMs }: { name: string; graceMs: number }) {
+function replacementOf(old: Key, { name, graceMs }: { name: string; graceMs: number }) {
   const { access, namespace, client } = old;
   if (client !== undefined) throw ofClient("the application must ask for another one itself");
   const scope = { access, ...(namespace !== undefined && { namespace }) };

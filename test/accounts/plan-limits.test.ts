@@ -107,13 +107,13 @@ describe("the concurrency of a key", () => {
 
   it("counts calls from their beginning to their end", () => {
     const { limits, begin } = limitsAt();
-    const holder = { keyHash: "a", accountId: "a" };
+    const caller = { keyHash: "a", accountId: "a" };
     expect(begin("a", { plan })).toBeUndefined();
     expect(limits.runningOf("a")).toBe(1);
     begin("a", { plan });
     const refused = begin("a", { plan });
     expect(refused).toMatchObject({ reason: "CONCURRENCY_LIMITED", retryAfterMs: 1_000 });
-    limits.end(holder);
+    limits.end(caller);
     expect(begin("a", { plan })).toBeUndefined();
   });
 

@@ -126,13 +126,13 @@ export function historiesContract(name: string, make: MakeDatabase): void {
         }),
       );
       expect(await secondaryIndexes.findByOperation({ logId, opIds })).toEqual(byOperation);
-      const special = all.numbers.flatMap((sequence) => {
+      const supersedingAndExpiring = all.numbers.flatMap((sequence) => {
         const { supersedes, expiresAtMs } = all.at(sequence) as Partial<Stored>;
         if (supersedes === undefined && expiresAtMs === undefined) return [];
         return [{ sequence, ...(supersedes && { supersedes }), ...(expiresAtMs && { expiresAtMs }) }];
       });
       const listed = await secondaryIndexes.listSupersedingAndExpiring({ logId, from: 1, limit: 999 });
-      expect(listed).toEqual(special);
+      expect(listed).toEqual(supersedingAndExpiring);
       const untilMs = TIMES_MS[1] as number;
       const due = memories.flatMap(([sequence, { expiresAtMs = Number.POSITIVE_INFINITY }]) =>
         expiresAtMs <= untilMs ? [{ logId, sequence, expiresAtMs }] : [],

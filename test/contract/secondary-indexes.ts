@@ -98,8 +98,8 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
       const superseding = aMemory({ supersedes: [2, 3] });
       const tombstone = { op: "delete", opId: "d", target: 3 } as const;
       const logId = await write([...entries, next, superseding, tombstone]);
-      const successors = await secondaryIndexes().findReplacements({ logId, sequences: [1, 2, 4] });
-      expect(successors.sort((a, b) => a.target - b.target)).toEqual([
+      const replacements = await secondaryIndexes().findReplacements({ logId, sequences: [1, 2, 4] });
+      expect(replacements.sort((a, b) => a.target - b.target)).toEqual([
         { target: 1, sequence: 5, how: "replaced", id: first.id },
         { target: 2, sequence: 6, how: "superseded", id: superseding.id },
       ]);
@@ -122,17 +122,17 @@ export function secondaryIndexesContract(name: string, make: MakeDatabase): void
         aMemory({ supersedes: [1], expiresAtMs: LATER_MS }),
         aMemory({ supersedes: [2] }),
       ]);
-      const special = (from: number, limit = 9) =>
+      const supersedingAndExpiring = (from: number, limit = 9) =>
         secondaryIndexes().listSupersedingAndExpiring({ logId, from, limit });
       const third = { sequence: 3, supersedes: [1], expiresAtMs: LATER_MS };
-      expect(await special(1)).toEqual([
+      expect(await supersedingAndExpiring(1)).toEqual([
         { sequence: 2, expiresAtMs: LATER_MS },
         third,
         { sequence: 4, supersedes: [2] },
       ]);
-      expect(await special(3, 1)).toEqual([third]);
+      expect(await supersedingAndExpiring(3, 1)).toEqual([third]);
       await log().erase({ logId, sequences: [2, 3] });
-      expect(await special(1)).toEqual([
+      expect(await supersedingAndExpiring(1)).toEqual([
         { sequence: 3, supersedes: [1] },
         { sequence: 4, supersedes: [2] },
       ]);

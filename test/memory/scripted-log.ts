@@ -52,10 +52,10 @@ export class ScriptedLog {
     return {
       listSupersedingAndExpiring: async ({ from, limit }) => {
         await this.onList();
-        return this.#special.filter(({ sequence }) => sequence >= from).slice(0, limit);
+        return this.#supersedingAndExpiring.filter(({ sequence }) => sequence >= from).slice(0, limit);
       },
       findReplacements: async ({ sequences }) =>
-        this.entries.flatMap((entry, i) => successorsBy(i + 1, entry, sequences)),
+        this.entries.flatMap((entry, i) => replacementsBy(i + 1, entry, sequences)),
     };
   }
 
@@ -90,7 +90,7 @@ export class ScriptedLog {
     };
   }
 
-  get #special(): SupersedingOrExpiring[] {
+  get #supersedingAndExpiring(): SupersedingOrExpiring[] {
     return this.entries.flatMap((entry, i): SupersedingOrExpiring[] => {
       const { supersedes, expiresAtMs } = entry as Partial<Stored>;
       if (supersedes === undefined && expiresAtMs === undefined) return [];
@@ -104,7 +104,7 @@ export class ScriptedLog {
   }
 }
 
-function successorsBy(sequence: number, entry: Entry, targets: readonly number[]): Replacement[] {
+function replacementsBy(sequence: number, entry: Entry, targets: readonly number[]): Replacement[] {
   const by = (how: Replacement["how"], target: number | undefined, id: string): Replacement[] =>
     target !== undefined && targets.includes(target) ? [{ target, sequence, how, id }] : [];
   if (entry.op === "delete") return by("deleted", entry.target, "");

@@ -98,8 +98,8 @@ it("finds the memories with its ids in the copy of a log that moves meanwhile", 
   const logId = (await names.find(scopeOf("n"))) ?? "";
   const sequences = ids.map((_, i) => i + 1);
   const move = async () => {
-    const numbered = await memoriesOf(log, { logId, sequences });
-    const entries = numbered.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+    const sequenced = await memoriesOf(log, { logId, sequences });
+    const entries = sequenced.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
     await log.append({ logId: `${logId}x1`, from: 1, entries });
     await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
     await log.erase({ logId, sequences });
@@ -132,8 +132,8 @@ it("finds memories by their ids in the log that its namespace has after others o
     secondaryIndexes: withChanges(secondaryIndexes, {
       locate: async (sought) => {
         if (++looks === 4) {
-          const numbered = await memoriesOf(log, { logId, sequences });
-          const entries = numbered.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
+          const sequenced = await memoriesOf(log, { logId, sequences });
+          const entries = sequenced.toSorted((a, b) => a.sequence - b.sequence).map(({ entry }) => entry);
           await log.append({ logId: `${logId}x1`, from: 1, entries });
           await names.rename(scopeOf("n"), { from: logId, to: `${logId}x1` });
           await log.erase({ logId, sequences });

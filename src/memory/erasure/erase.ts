@@ -64,8 +64,8 @@ export async function eraseEntries(
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model version may be unknown to this process.
-  const family = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
-  for (const each of new Set([...logIds, ...family])) {
+  const acrossModels = logIds.flatMap((logId) => modelVersions.pins.logsAcrossModels(logId));
+  for (const each of new Set([...logIds, ...acrossModels])) {
     await indexes.wipe(each, sequences);
     await log.erase({ logId: each, sequences });
   }

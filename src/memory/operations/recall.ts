@@ -228,7 +228,7 @@ function searchIn(
         ? found.flatMap((some, queryIndex) => some.map((each) => ({ ...each, queryIndex })))
         : found.flat();
       const best = bestOf(all, topK);
-      return { found: includeSuperseded ? await search.withSuccessors(best) : best, size };
+      return { found: includeSuperseded ? await search.withSupersededBy(best) : best, size };
     }, options);
     return { found, log: { namespace: scope.namespace, logId: replica.logId, size, queries } };
   });

@@ -98,9 +98,9 @@ export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
 
 /** True if an entry is a memory. */
 export function isMemory<W extends Projection>(
-  numbered: Sequenced<Entry<W>>,
-): numbered is Sequenced<Projected[W]> {
-  return numbered.entry.op === "store";
+  sequenced: Sequenced<Entry<W>>,
+): sequenced is Sequenced<Projected[W]> {
+  return sequenced.entry.op === "store";
 }
 
 /** Returns the number of an earlier memory that an entry makes every replica forget. */

@@ -203,7 +203,7 @@ export class Search {
   }
 
   /** Adds which memory superseded each of those that were found, and leaves out those that are gone meanwhile. */
-  async withSuccessors<M extends Pick<Replacement, "sequence">>(
+  async withSupersededBy<M extends Pick<Replacement, "sequence">>(
     found: readonly M[],
   ): Promise<(M & { supersededBy: string | undefined })[]> {
     if (found.length === 0) return [];
