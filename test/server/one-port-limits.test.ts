@@ -471,6 +471,9 @@ describe("the limits of one port", () => {
   }, 20_000);
 
   it("a method that there is not counts as a refusal", async () => {
+    // On a busy machine, as many refusals would be made up for meanwhile as are asked for.
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
     let spent = false;
     const port = await serve({}, (request, response) => {
       for (let refusal = 0; !spent && refusal < REFUSALS_RATE.burst; refusal++) noteRefusal(request);
@@ -479,10 +482,7 @@ describe("the limits of one port", () => {
     });
     const session = dial(port);
     const ended = once(session, "goaway");
-    // Several, because some refusals were made up for meanwhile.
-    for (let asked = 0; asked < 20; asked++) {
-      session.request({ ":method": "FOO" }, { endStream: true }).on("error", () => {});
-    }
+    session.request({ ":method": "FOO" }, { endStream: true }).on("error", () => {});
     expect((await ended)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
 
