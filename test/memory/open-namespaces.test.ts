@@ -90,6 +90,28 @@ describe("copies of vectors", () => {
     expect(usedInTurns({ bytesMax: 205, times: [1, 200] })).toHaveLength(1);
   });
 
+  it("are kept, and idle namespaces closed, if that is enough for those that are used in turns", () => {
+    const counted = { asked: 0, looked: 0 };
+    const closed: Replica[] = [];
+    const namespaces = new OpenNamespaces(325, (replica) => closed.push(replica));
+    const all = [0, 1, 2].map((i) => anOpen(i, counted));
+    for (const { open } of all) {
+      namespaces.add(open);
+      namespaces.evict(open);
+    }
+    let released = 0;
+    for (let use = 0; use < 400; use++) {
+      const { open, replica } = all[1 + (use % 2)] as (typeof all)[number];
+      const { vectors } = replica.index;
+      if (use > 2 && vectors.copiedBytes === 0) released++;
+      namespaces.add(open);
+      vectors.copiedBytes = 20;
+      namespaces.evict(open);
+    }
+    expect(closed).toEqual([all[0]?.open.replica]);
+    expect(released).toBeLessThan(100);
+  });
+
   it("are kept if a namespace must be closed all the same", () => {
     const counted = { asked: 0, looked: 0 };
     const closed: Replica[] = [];

@@ -8,7 +8,10 @@ const NO_ROWS = { tail: 0, removed: 0, backlog: 0 };
 export const OPEN_MAX = 10_000;
 /** Number of namespaces closed ahead when there are too many, because each eviction goes over all of them. */
 const CLOSED_AHEAD = 100;
-/** Number of uses within which namespaces are taken to be used in turns. */
+/**
+ * Number of uses after which a namespace is closed before copies of vectors are released: by then, to make copies again
+ * for each use takes about as long as to open its index.
+ */
 const IN_TURNS_USES = 100;
 
 /** An open namespace. */
@@ -135,8 +138,8 @@ export class OpenNamespaces {
    * Notes the bytes of a namespace that was opened or has grown. If all are over the budget, or too many, it closes the
    * least recently used ones until the rest fits: first those of an account that has more than half, so that it does not
    * close all others'. Namespaces in use stay, and so does the one used last: otherwise a single namespace above the
-   * budget would be built again for every call. None is closed if copies of vectors can go instead: to make them
-   * again takes a small part of the time of opening an index.
+   * budget would be built again for every call. As long as all others were used a short while ago as well, copies of
+   * vectors go first: otherwise namespaces that are used in turns would close each other for every call.
    */
   evict(grown: Open): void {
     if (!grown.gone) this.#note(grown, grown.replica.bytes);
@@ -148,7 +151,9 @@ export class OpenNamespaces {
     if (!isOver()) return;
     // One pass over each list: thousands may be closed together.
     const unused = [...this.#open.values()].slice(0, -1).filter(({ replica }) => replica.users === 0);
-    if (!isTooMany) this.#releaseCopies(unused);
+    const [oldest] = unused;
+    const isInTurns = oldest !== undefined && this.#uses - oldest.lastUse < IN_TURNS_USES;
+    if (isInTurns && !isTooMany) this.#releaseCopies([...unused, ...this.all.slice(-1)]);
     const heldBy = this.#byAccount();
     for (const open of unused) {
       if (!isOver()) return;
@@ -164,14 +169,8 @@ export class OpenNamespaces {
     }
   }
 
-  /**
-   * Gives back copies of vectors, if that is enough: of namespaces that are not in use, and of the one used last if the
-   * others would be opened again soon, and so close each other in turns.
-   */
-  #releaseCopies(unused: readonly Open[]): void {
-    const [oldest] = unused;
-    const isInTurns = oldest !== undefined && this.#uses - oldest.lastUse < IN_TURNS_USES;
-    const releasable = isInTurns ? [...unused, ...this.all.slice(-1)] : unused;
+  /** Gives back copies of vectors of some namespaces, in their order, if that is enough. */
+  #releaseCopies(releasable: readonly Open[]): void {
     const copiedBytes = ({ replica }: Open) => replica.index.vectors.copiedBytes;
     const copied = releasable.filter((open) => copiedBytes(open) > 0);
     const least = copied.reduce((bytes, open) => bytes - copiedBytes(open), this.#bytesKnown);
