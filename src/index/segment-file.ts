@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../concurrency/clock.js";
@@ -15,6 +15,7 @@ const FORMAT = 8;
 const ALIGNMENT = 8;
 /** Bytes that have a checksum of their own: they are overwritten together. */
 const BLOCK_BYTES = 4_096;
+const CHECKSUM_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 /** Runs of blocks that are written at a time: about as many as Node has threads for files. */
 const WRITES_AT_ONCE = 8;
 /** Bytes that are copied and checked before other work may run: about a millisecond. */
@@ -320,14 +321,18 @@ export async function findSegments(folder: string, logId: string): Promise<Store
   });
 }
 
-/** Counts the rows of a segment's file that were removed; undefined if it cannot be read. */
+/** Counts the rows of a segment's file that were removed; undefined if it cannot be read, or a file has lost a part. */
 export async function removedIn({ path, manifest }: StoredSegment): Promise<number | undefined> {
-  const { rows } = manifest;
-  const live = manifest.arrays.find(({ name }) => name === "live");
+  const { rows, graph, arrays } = manifest;
+  const live = arrays.find(({ name }) => name === "live");
   if (live === undefined) return undefined;
   const bits = new Uint32Array(live.length);
-  const isRead = await withReadableFile(dataPath(path), (file) => readAt(file, bytesOf(bits), live.at));
-  if (!isRead) return undefined;
+  const bytes = blocksOf(arrays) * (BLOCK_BYTES + CHECKSUM_BYTES) + CHECKSUM_BYTES;
+  const isRead = await withReadableFile(dataPath(path), async (file) => {
+    return (await file.stat()).size === bytes && readAt(file, bytesOf(bits), live.at);
+  });
+  const graphBytes = graph && (await stat(graphPath(path)).catch(() => undefined))?.size;
+  if (!isRead || graphBytes !== graph?.bytes) return undefined;
   return rows - new Bits(rows, bits).count();
 }
 

@@ -1,4 +1,14 @@
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -155,6 +165,19 @@ describe("wiping vectors in a snapshot", () => {
     writeFileSync(path(".usearch"), bytes);
     expect(await vectors.countUnusable("i1")).toBe(1);
   });
+
+  it.each([".usearch", ".segment"])(
+    "does not count on a snapshot whose file has lost its end: %s",
+    async (ending) => {
+      const vectors = open();
+      const { rows: counted } = (await vectors.measureFiles("i1")).parts.vectors;
+      expect(counted).toBeGreaterThan(0);
+      truncateSync(path(ending), statSync(path(ending)).size - 1);
+      expect((await vectors.measureFiles("i1")).parts.vectors).toEqual({ upto: 0, rows: 0, removed: 0 });
+      rmSync(path(ending));
+      expect((await vectors.measureFiles("i1")).parts.vectors).toEqual({ upto: 0, rows: 0, removed: 0 });
+    },
+  );
 
   it("reaches files that are being written", async () => {
     const vectors = open();
