@@ -4,12 +4,12 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as immediate } from "node:timers/promises";
-import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
+import { type ConnectionOptions, connect, TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
 import type { OnePortServer } from "../../src/server/listen/one-port.js";
 import { Overhead } from "../../src/server/listen/overhead.js";
-import { joinWaiting, readHello, TlsRecords } from "../../src/server/listen/tls.js";
+import { handshakes, joinWaiting, readHello, TlsRecords } from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import {
   ask2,
@@ -25,7 +25,10 @@ import {
 } from "../support/one-port.js";
 
 const { file } = certificates();
-const tls = () => ({ cert: readFileSync(file("a.crt")), key: readFileSync(file("a.key")) });
+const tls = (name = "a") => ({
+  cert: readFileSync(file(`${name}.crt`)),
+  key: readFileSync(file(`${name}.key`)),
+});
 
 async function raw(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
@@ -221,9 +224,9 @@ describe("one port over TLS", () => {
 
   it("lets other work run between handshakes, also when many clients end their first messages at once", async () => {
     const port = await serve({ tls: tls() });
-    const emit = vi.spyOn(TlsServer.prototype, "emit");
-    onTestFinished(() => emit.mockRestore());
-    const begun = () => emit.mock.calls.filter(([event]) => String(event) === "connection").length;
+    const setTimeout = vi.spyOn(TLSSocket.prototype, "setTimeout");
+    onTestFinished(() => setTimeout.mockRestore());
+    const begun = () => setTimeout.mock.calls.filter(([ms]) => ms > 0).length;
     const bytes = await hello();
     const sockets = Array.from({ length: 200 }, () => connectTcp(port, "127.0.0.1").on("error", () => {}));
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
@@ -239,6 +242,55 @@ describe("one port over TLS", () => {
     }
     expect(most).toBeLessThan(100);
   }, 20_000);
+
+  it("has a client wait as well whose first message it has asked for once more", async () => {
+    const port = await serve({ tls: tls() });
+    const ask = vi.spyOn(handshakes, "ask");
+    onTestFinished(() => ask.mockRestore());
+    const request = REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    expect(await untilEnd(await raw(port), request)).toMatch(/^HTTP\/1\.1 200/);
+    expect(ask).toHaveBeenCalledTimes(1);
+    // It says its share of a group that is not taken.
+    const asked = await raw(port, { ecdhCurve: "P-384:P-256" });
+    expect(await untilEnd(asked, request)).toMatch(/^HTTP\/1\.1 200/);
+    expect(ask).toHaveBeenCalledTimes(3);
+  });
+
+  it.each([
+    ["by Diffie-Hellman of 8,192 bits", { ecdhCurve: "ffdhe8192" }],
+    ["by P-521", { ecdhCurve: "P-521" }],
+    ["that a client ends by RSA", { maxVersion: "TLSv1.2", ciphers: "AES256-GCM-SHA384" }],
+  ] as const)("takes no key exchange %s, which would cost it too much", async (_, options) => {
+    const port = await serve({ tls: tls("rsa") });
+    await raw(port, { maxVersion: "TLSv1.2" });
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
+    const [error] = await once(socket, "error");
+    expect(String(error)).toContain("handshake failure");
+  });
+
+  it("makes no second handshake on a connection", async () => {
+    const port = await serve({ tls: tls() });
+    const socket = await raw(port, { maxVersion: "TLSv1.2" });
+    const error = once(socket, "error");
+    socket.renegotiate({}, () => {});
+    expect(String(await error)).toContain("no renegotiation");
+  });
+
+  it("holds no connection whose client has left in the middle of the handshake", async () => {
+    const port = await serve({ tls: tls() });
+    const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
+    socket.write(await hello());
+    await once(socket, "data");
+    socket.end();
+    await until(() => counts.connections.used === 0);
+    expect(counts.cutOff.first_bytes).toBe(0);
+  });
+
+  it("serves a certificate whose curve is none of those of its key exchange", async () => {
+    const port = await serve({ tls: tls("b") });
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
+      expect((await raw(port, { maxVersion })).authorized).toBe(false);
+  });
 
   it("closes without waiting for the end of a handshake", async () => {
     const port = await serve({ tls: tls() });

@@ -13,17 +13,24 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import type { SecureContext } from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
 import { callEvery } from "../../concurrency/every.js";
-import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.js";
 import { readInSlices, runFairly } from "./read-in-slices.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
-import { joinWaiting, readHello, type Tls, TlsRecords } from "./tls.js";
+import {
+  beginHandshake,
+  handshakes,
+  joinWaiting,
+  readHello,
+  secureContextOf,
+  type Tls,
+  TlsRecords,
+} from "./tls.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
@@ -32,8 +39,6 @@ const TIMEOUT_CHECK_MS = 1000;
 
 /** Beginning of HTTP/2 with prior knowledge, with which no HTTP/1 request begins (RFC 9113, 11.6). */
 const PREFACE = "PRI ";
-/** Queue of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
-const handshakes = new FairQueue(2);
 
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
@@ -57,12 +62,11 @@ export class OnePortServer extends Server {
   readonly #limits: OnePortLimits;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
-  /** Decrypts connections. It never listens: it is handed them. */
-  readonly #tls: TlsServer | undefined;
+  /** Certificate that handshakes begin with; undefined without TLS. */
+  #tls: SecureContext | undefined;
   readonly #records: TlsRecords;
   readonly #proxies: TrustedProxies;
-  /** Connections by their ends. */
-  readonly #sockets = new Map<string, Socket>();
+  readonly #sockets = new Set<Socket>();
   /** Those whose first bytes are awaited, the end of their handshake, or what they say over TLS. */
   readonly #silent = new Set<Socket>();
   readonly #sessions: Http2Sessions;
@@ -102,7 +106,7 @@ export class OnePortServer extends Server {
         toRequest.call(this.#http2, stream, headers, flags, sent);
     });
     this.#records = new TlsRecords(this.counts.cutOff);
-    this.#tls = tls && this.#createTls(tls);
+    if (tls !== undefined) this.#serveTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
     const requests = new OpenRequests(limits, this.counts.cutOff);
     this.once("close", () => {
@@ -147,31 +151,15 @@ export class OnePortServer extends Server {
 
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of this.#sockets.values()) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
-  #createTls({ cert, key, follow }: Tls): TlsServer {
-    const server = createTlsServer({
-      cert,
-      key,
-      ALPNProtocols: ["h2", "http/1.1"],
-      handshakeTimeout: this.#limits.firstBytesTimeoutMs,
+  #serveTls({ follow, ...files }: Tls): void {
+    this.#tls = secureContextOf(files);
+    const stop = follow?.((renewed) => {
+      this.#tls = secureContextOf(renewed);
     });
-    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.counts.cutOff.first_bytes += 1;
-      socket.destroy();
-    });
-    const stop = follow?.((files) => server.setSecureContext(files));
     this.once("close", () => stop?.());
-    // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
-    return server.on("secureConnection", (socket) => {
-      const wire = this.#sockets.get(endsOf(socket));
-      if (wire === undefined) return socket.destroy();
-      this.#silent.delete(wire);
-      joinWaiting(socket);
-      this.#records.watch(socket, { wire, owner: this.#proxies.ownerOf(socket) });
-      return this.#sniff(socket);
-    });
   }
 
   #take(socket: Socket): void {
@@ -184,22 +172,20 @@ export class OnePortServer extends Server {
       socket.resetAndDestroy();
       return;
     }
-    const ends = endsOf(socket);
-    this.#sockets.set(ends, socket);
+    this.#sockets.add(socket);
     socket.once("close", () => {
-      // Its client may have reset it, and begun another from the same port.
-      if (this.#sockets.get(ends) === socket) this.#sockets.delete(ends);
+      this.#sockets.delete(socket);
       this.#silent.delete(socket);
       connections.give(owner);
     });
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
     if (this.#tls === undefined) this.#sniff(socket);
-    else this.#beginTls(socket, this.#tls);
+    else this.#beginTls(socket);
   }
 
   /** Decrypts a connection when its first message has arrived as a whole, and its turn has come. */
-  #beginTls(socket: Socket, server: TlsServer): void {
+  #beginTls(socket: Socket): void {
     const tells = (head: Buffer) => readHello(head) !== undefined;
     const owner = this.#proxies.ownerOf(socket);
     this.#readHead(socket, tells, async (head) => {
@@ -208,10 +194,26 @@ export class OnePortServer extends Server {
         this.counts.refused.address += 1;
         socket.destroy();
       } else await handshakes.wait(owner);
-      if (socket.destroyed) return;
-      this.#silent.add(socket);
-      server.emit("connection", socket);
+      if (!socket.destroyed) this.#decrypt(socket, owner);
     });
+  }
+
+  #decrypt(wire: Socket, owner: string): void {
+    this.#silent.add(wire);
+    const context = this.#tls as SecureContext;
+    const giveUp = () => {
+      this.counts.cutOff.first_bytes += 1;
+      socket.destroy();
+    };
+    const socket = beginHandshake(wire, { context, owner }, () => {
+      socket.setTimeout(0, giveUp);
+      this.#silent.delete(wire);
+      joinWaiting(socket);
+      this.#records.watch(socket, { wire, owner });
+      // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
+      this.#sniff(socket);
+    });
+    socket.setTimeout(this.#limits.firstBytesTimeoutMs, giveUp);
   }
 
   /** Opens a connection when its first bytes tell its protocol. */
@@ -304,9 +306,4 @@ function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]
   if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
-}
-
-/** Ends of a connection, which it has alone, and what is decrypted of it as well. */
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -1,10 +1,11 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { constants, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { createSecureContext } from "node:tls";
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, TLSSocket } from "node:tls";
 import type { FastifyBaseLogger } from "fastify";
 import { callEvery, every } from "../../concurrency/every.js";
+import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { failedPrecondition } from "../../errors.js";
 import type { ConnectionCounts } from "./one-port-limits.js";
 import { OVERHEAD_CHECK_MS, Overhead } from "./overhead.js";
@@ -85,6 +86,76 @@ async function readSetting(setting: string, file: string): Promise<Buffer> {
   return readFile(file).catch(({ message }: Error) => {
     throw failedPrecondition(`${setting} ${file} cannot be read: ${message}`);
   });
+}
+
+/**
+ * Groups of the key exchange, the best first. OpenSSL would also take others from a client that offers nothing else, up to
+ * ffdhe8192, which holds the main thread for a third of a second in each handshake.
+ */
+const GROUPS = ["X25519MLKEM768", "X25519", "P-256"];
+
+/** Makes what handshakes begin with. Only the answer to a client's first message may cost much, because that one waits. */
+export function secureContextOf(files: TlsFiles): SecureContext {
+  return createSecureContext({
+    ...files,
+    ecdhCurve: GROUPS.filter(isKnownGroup).join(":"),
+    // With RSA's key exchange, the second message would cost as much as the first.
+    ciphers: `${DEFAULT_CIPHERS}:!kRSA`,
+    honorCipherOrder: true,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  });
+}
+
+/** True if this version of OpenSSL has a group. */
+function isKnownGroup(ecdhCurve: string): boolean {
+  try {
+    createSecureContext({ ecdhCurve });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Queue of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
+export const handshakes = new FairQueue(2);
+
+/** What Node's TLS server does to the connections that it makes itself. */
+interface NodeTlsSocket {
+  /** False lets HTTP/2 begin at once. */
+  secureConnecting: boolean;
+  /** Has errors emitted as such. */
+  _releaseControl(): void;
+  /** Can stop at a first message until it is told to go on. */
+  readonly ssl: { oncertcb(): void; enableCertCb(): void; certCbDone(): void };
+}
+
+/**
+ * Begins the handshake of a connection whose first message has come and waited for its turn, and calls back when it is
+ * done. Node's TLS server is not used: it hands on a connection only then, and leaves one open that its client has left before.
+ */
+export function beginHandshake(
+  wire: Socket,
+  { context, owner }: { readonly context: SecureContext; readonly owner: string },
+  onDone: () => void,
+): TLSSocket {
+  const options = { isServer: true, secureContext: context, ALPNProtocols: ["h2", "http/1.1"] };
+  const socket = new TLSSocket(wire, options) as TLSSocket & NodeTlsSocket;
+  const giveUp = () => socket.destroy();
+  socket.on("error", giveUp).on("end", giveUp);
+  socket.once("secure", () => {
+    socket.off("end", giveUp);
+    socket.secureConnecting = false;
+    socket._releaseControl();
+    onDone();
+  });
+  // OpenSSL has read the first message by now. It may have asked for another one (RFC 8446, 4.1.4), which waits as well.
+  setImmediate(() => {
+    if (socket.destroyed) return;
+    const { ssl } = socket;
+    ssl.oncertcb = () => void handshakes.ask(owner, 0, () => socket.destroyed || ssl.certCbDone());
+    ssl.enableCertCb();
+  });
+  return socket;
 }
 
 /** Bytes and records that a client's first message may take: most have 500 to 2,000, in one. */
