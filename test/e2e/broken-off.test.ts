@@ -1,4 +1,5 @@
-import { constants } from "node:http2";
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -149,5 +150,34 @@ describe("callers that go away while they wait", () => {
     const { text } = await scrape(server.metricsUrl);
     expect(text).toMatch(/recalld_step_duration_seconds_count\{step="embed",outcome="ok"\}/);
     expect(text).not.toMatch(/recalld_step_duration_seconds_count\{step="embed",outcome="error"\} [1-9]/);
+  });
+
+  it("are none while they are sent an export", async () => {
+    const { key } = await signUp(server.url);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const memories = Array.from({ length: 40 }, (_, i) => ({
+      text: `${i}`,
+      metadata: { a: "a".repeat(15_000) },
+    }));
+    const body = JSON.stringify({ namespace: "n", memories });
+    expect((await fetch(`${server.url}/store/batch`, { method: "POST", headers, body })).status).toBe(200);
+    const ids = Array.from({ length: 12 }, (_, i) => `export-left-${i}`);
+    for (const id of ids) {
+      const session = connectHttp2(server.url, { settings: { initialWindowSize: 1_000 } });
+      session.on("error", () => {});
+      const stream = session.request({
+        ":method": "POST",
+        ":path": `${MEMORY}/ExportMemories`,
+        "content-type": "application/grpc",
+        te: "trailers",
+        authorization: `Bearer ${key}`,
+        "x-request-id": id,
+      });
+      stream.on("error", () => {}).end(Buffer.from("\0\0\0\0\x03\n\x01n", "latin1"));
+      await once(stream, "response");
+      session.destroy();
+      expect(await lineOf(id)).toMatchObject({ msg: "call", code: "canceled" });
+    }
+    expect(server.output()).not.toContain('"msg":"fault"');
   });
 });

@@ -26,6 +26,7 @@ import { type Calls, SIGN_UP } from "../calls.js";
 import { type Encoding, encodingOf, unsupported } from "../content-type.js";
 import { httpErrorOf, sendError, wireErrorOf } from "../errors.js";
 import { JSON_OPTIONS } from "../json.js";
+import { onTaken } from "../listen/open-requests.js";
 import { noteRefusal } from "../listen/refusals.js";
 import { type Endpoint, serve } from "../serve.js";
 import { nameOf, type Rpc } from "./service.js";
@@ -118,7 +119,8 @@ export function mountRpcs(app: FastifyInstance, { calls, rpcs, ...options }: Rpc
       answer: async (call, reply) => {
         const response = await handler(requestOf(call, handler, bytesMax));
         if (response.body === undefined) explain(response, reply);
-        else await send(response, reply, (fault) => calls.logFault(call, fault));
+        else await send(call, response, { reply, onFault: (fault) => calls.logFault(call, fault) });
+        call.error ??= call.abortReason;
         if (call.error === undefined) noteOutcome(call, response);
         return undefined;
       },
@@ -156,11 +158,21 @@ function implementation(rpc: Rpc, calls: Calls): MethodImpl<DescMethod> {
   async function* stream(request: Message, context: HandlerContext) {
     const call = callOf(context);
     call.message = request;
+    let isWriting = false;
     try {
-      for await (const fields of rpc.serve(request as never, call) as AsyncIterable<Record<string, unknown>>)
-        yield isBinary(context) ? runToEnd(withStoredStructs(output, create(output, fields))) : fields;
+      for await (const fields of rpc.serve(request as never, call) as AsyncIterable<
+        Record<string, unknown>
+      >) {
+        const message = isBinary(context)
+          ? runToEnd(withStoredStructs(output, create(output, fields)))
+          : fields;
+        isWriting = true;
+        yield message;
+        isWriting = false;
+      }
     } catch (error) {
-      fail(call, error);
+      // At a yield, Connect tells that it could not write the message.
+      fail(call, isWriting ? new ConnectError("the client has gone", Code.Canceled) : error);
     }
   }
   return (methodKind === "unary" ? answer : stream) as MethodImpl<DescMethod>;
@@ -233,9 +245,9 @@ function explain({ status, header = new Headers() }: UniversalServerResponse, re
 
 /** Sends what Connect has answered, and resolves when its client has all of it, or has gone. */
 function send(
+  { request }: Call,
   { body, ...response }: UniversalServerResponse,
-  reply: FastifyReply,
-  onFault: (fault: unknown) => void,
+  { reply, onFault }: { readonly reply: FastifyReply; onFault(fault: unknown): void },
 ): Promise<void> {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value as string);
@@ -247,7 +259,13 @@ function send(
         resolve();
       }
     };
-    universalResponseToNodeResponse({ ...response, body: ending() }, reply.raw).catch((error) => {
+    const bytes = ending();
+    // Connect would wait for ever until a client that has gone takes more.
+    onTaken(request, () => {
+      void bytes.return();
+      resolve();
+    });
+    universalResponseToNodeResponse({ ...response, body: bytes }, reply.raw).catch((error) => {
       if (ConnectError.from(error).code !== Code.Aborted) onFault(error);
     });
   });
