@@ -4,12 +4,18 @@ import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as immediate } from "node:timers/promises";
-import { type ConnectionOptions, connect, TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect, type TLSSocket, Server as TlsServer } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Http2Sessions } from "../../src/server/listen/http2-sessions.js";
 import type { OnePortServer } from "../../src/server/listen/one-port.js";
 import { Overhead } from "../../src/server/listen/overhead.js";
-import { handshakes, joinWaiting, readHello, TlsRecords } from "../../src/server/listen/tls.js";
+import {
+  joinWaiting,
+  readHello,
+  TlsRecords,
+  takenGroups,
+  wouldAskAgain,
+} from "../../src/server/listen/tls.js";
 import { certificates } from "../support/certificates.js";
 import {
   ask2,
@@ -46,13 +52,11 @@ function dial(port: number): ClientHttp2Session {
 }
 
 /** Returns the first message of a handshake, as Node's client sends it. */
-async function hello(): Promise<Buffer> {
+async function hello(options: ConnectionOptions = {}): Promise<Buffer> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const client = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on(
-    "error",
-    () => {},
-  );
+  const { port } = server.address() as AddressInfo;
+  const client = connect({ ...options, port, host: "127.0.0.1" }).on("error", () => {});
   const [socket] = (await once(server, "connection")) as [Socket];
   const [bytes] = (await once(socket, "data")) as [Buffer];
   for (const each of [client, socket, server]) "destroy" in each ? each.destroy() : each.close();
@@ -196,7 +200,7 @@ describe("the first message of a handshake", () => {
       Buffer.concat([Buffer.of(22, 3, 1, part.length >> 8, part.length), part]);
     const inTwo = Buffer.concat([record(message.subarray(0, 3)), record(message.subarray(3))]);
     for (const whole of [bytes, inTwo, Buffer.concat([bytes, Buffer.of(20)])])
-      expect(readHello(whole)).toBe("whole");
+      expect(readHello(whole)).toEqual(message);
     for (const each of [bytes, inTwo])
       for (let end = 0; end < each.length; end++) expect(readHello(each.subarray(0, end))).toBeUndefined();
   });
@@ -209,6 +213,18 @@ describe("the first message of a handshake", () => {
     expect(readHello(Buffer.concat([Buffer.of(22, 3, 1, 0xff, 0xff, 1, 1), Buffer.alloc(16_384)]))).toBe(
       "wrong",
     );
+  });
+
+  it("would be asked for once more only if it has shares, and of other groups", async () => {
+    const groups = takenGroups();
+    const shares = (await hello({ ecdhCurve: "P-384:X25519" })).subarray(5);
+    expect(wouldAskAgain(shares, groups)).toBe(true);
+    expect(wouldAskAgain(shares, new Map([[0x18, "P-384"]]))).toBe(false);
+    expect(wouldAskAgain((await hello({ maxVersion: "TLSv1.2" })).subarray(5), groups)).toBe(false);
+    for (let at = 0; at < shares.length; at++) {
+      wouldAskAgain(shares.subarray(0, at), groups);
+      for (const byte of [0, 255]) wouldAskAgain(Buffer.from(shares).fill(byte, at, at + 1), groups);
+    }
   });
 });
 
@@ -224,9 +240,9 @@ describe("one port over TLS", () => {
 
   it("lets other work run between handshakes, also when many clients end their first messages at once", async () => {
     const port = await serve({ tls: tls() });
-    const setTimeout = vi.spyOn(TLSSocket.prototype, "setTimeout");
-    onTestFinished(() => setTimeout.mockRestore());
-    const begun = () => setTimeout.mock.calls.filter(([ms]) => ms > 0).length;
+    const emit = vi.spyOn(TlsServer.prototype, "emit");
+    onTestFinished(() => emit.mockRestore());
+    const begun = () => emit.mock.calls.filter(([event]) => String(event) === "connection").length;
     const bytes = await hello();
     const sockets = Array.from({ length: 200 }, () => connectTcp(port, "127.0.0.1").on("error", () => {}));
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
@@ -243,17 +259,20 @@ describe("one port over TLS", () => {
     expect(most).toBeLessThan(100);
   }, 20_000);
 
-  it("has a client wait as well whose first message it has asked for once more", async () => {
+  it("never asks a client for its first message once more, which would not wait: it speaks TLS 1.2 with that one", async () => {
     const port = await serve({ tls: tls() });
-    const ask = vi.spyOn(handshakes, "ask");
-    onTestFinished(() => ask.mockRestore());
     const request = REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-    expect(await untilEnd(await raw(port), request)).toMatch(/^HTTP\/1\.1 200/);
-    expect(ask).toHaveBeenCalledTimes(1);
-    // It says its share of a group that is not taken.
-    const asked = await raw(port, { ecdhCurve: "P-384:P-256" });
-    expect(await untilEnd(asked, request)).toMatch(/^HTTP\/1\.1 200/);
-    expect(ask).toHaveBeenCalledTimes(3);
+    // A client of Node's sends its share of the first group.
+    for (const [ecdhCurve, protocol] of [
+      ["X25519:P-384", "TLSv1.3"],
+      ["P-256", "TLSv1.3"],
+      ["P-384:P-256", "TLSv1.2"],
+      ["P-521:X25519:P-256", "TLSv1.2"],
+    ] as const) {
+      const socket = await raw(port, { ecdhCurve });
+      expect([ecdhCurve, socket.getProtocol()]).toEqual([ecdhCurve, protocol]);
+      expect(await untilEnd(socket, request)).toMatch(/^HTTP\/1\.1 200/);
+    }
   });
 
   it.each([
@@ -284,6 +303,15 @@ describe("one port over TLS", () => {
     socket.end();
     await until(() => counts.connections.used === 0);
     expect(counts.cutOff.first_bytes).toBe(0);
+  });
+
+  it("answers a client that has ended its side behind its request", async () => {
+    const port = await serve({ tls: tls() });
+    for (const ecdhCurve of ["P-256", "P-384:P-256"]) {
+      const socket = await raw(port, { ecdhCurve, allowHalfOpen: true });
+      socket.end(REQUEST);
+      expect(await untilEnd(socket)).toMatch(/^HTTP\/1\.1 200/);
+    }
   });
 
   it("serves a certificate whose curve is none of those of its key exchange", async () => {

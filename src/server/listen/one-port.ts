@@ -13,9 +13,14 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { SecureContext } from "node:tls";
+import {
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  type Server as TlsServer,
+} from "node:tls";
 import { Buckets } from "../../concurrency/bucket.js";
 import { callEvery } from "../../concurrency/every.js";
+import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { TrustedProxies } from "./client-address.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ConnectionCounts, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
@@ -23,13 +28,14 @@ import { cutSocket, dropUnread, LINGER_MS, OpenRequests } from "./open-requests.
 import { readInSlices, runFairly } from "./read-in-slices.js";
 import { endAfterRefusals, REFUSALS_RATE } from "./refusals.js";
 import {
-  beginHandshake,
-  handshakes,
   joinWaiting,
   readHello,
-  secureContextOf,
+  secureOptions,
   type Tls,
+  type TlsFiles,
   TlsRecords,
+  takenGroups,
+  wouldAskAgain,
 } from "./tls.js";
 
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
@@ -39,6 +45,8 @@ const TIMEOUT_CHECK_MS = 1000;
 
 /** Beginning of HTTP/2 with prior knowledge, with which no HTTP/1 request begins (RFC 9113, 11.6). */
 const PREFACE = "PRI ";
+/** Queue of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
+const handshakes = new FairQueue(2);
 
 /** What a one-port server is made with, beside limits other than the usual ones. */
 export interface OnePortOptions extends Partial<OnePortLimits> {
@@ -62,11 +70,12 @@ export class OnePortServer extends Server {
   readonly #limits: OnePortLimits;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
-  /** Certificate that handshakes begin with; undefined without TLS. */
-  #tls: SecureContext | undefined;
+  /** Returns what decrypts a connection that begins with a message. It never listens: it is handed connections. */
+  readonly #tlsFor: ((hello: Buffer) => TlsServer) | undefined;
   readonly #records: TlsRecords;
   readonly #proxies: TrustedProxies;
-  readonly #sockets = new Set<Socket>();
+  /** Connections by their ends. */
+  readonly #sockets = new Map<string, Socket>();
   /** Those whose first bytes are awaited, the end of their handshake, or what they say over TLS. */
   readonly #silent = new Set<Socket>();
   readonly #sessions: Http2Sessions;
@@ -106,7 +115,7 @@ export class OnePortServer extends Server {
         toRequest.call(this.#http2, stream, headers, flags, sent);
     });
     this.#records = new TlsRecords(this.counts.cutOff);
-    if (tls !== undefined) this.#serveTls(tls);
+    this.#tlsFor = tls && this.#createTls(tls);
     this.on("connection", (socket: Socket) => this.#take(socket));
     const requests = new OpenRequests(limits, this.counts.cutOff);
     this.once("close", () => {
@@ -151,15 +160,44 @@ export class OnePortServer extends Server {
 
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.values()) socket.destroy();
   }
 
-  #serveTls({ follow, ...files }: Tls): void {
-    this.#tls = secureContextOf(files);
-    const stop = follow?.((renewed) => {
-      this.#tls = secureContextOf(renewed);
+  #createTls({ follow, ...first }: Tls): (hello: Buffer) => TlsServer {
+    const groups = takenGroups();
+    const optionsFor = (files: TlsFiles) => secureOptions(files, groups);
+    const [server, tls12] = [
+      this.#createTlsServer(optionsFor(first)),
+      this.#createTlsServer({ ...optionsFor(first), maxVersion: "TLSv1.2" }),
+    ];
+    const stop = follow?.((files) => {
+      server.setSecureContext(optionsFor(files));
+      tls12.setSecureContext({ ...optionsFor(files), maxVersion: "TLSv1.2" });
     });
     this.once("close", () => stop?.());
+    return (hello) => (wouldAskAgain(hello, groups) ? tls12 : server);
+  }
+
+  #createTlsServer(options: SecureContextOptions): TlsServer {
+    const server = createTlsServer({
+      ...options,
+      ALPNProtocols: ["h2", "http/1.1"],
+      handshakeTimeout: this.#limits.firstBytesTimeoutMs,
+    });
+    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.counts.cutOff.first_bytes += 1;
+      socket.destroy();
+    });
+    // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
+    return server.on("secureConnection", (socket) => {
+      const wire = this.#sockets.get(endsOf(socket));
+      if (wire === undefined) return socket.destroy();
+      this.#silent.delete(wire);
+      socket.allowHalfOpen = true;
+      joinWaiting(socket);
+      this.#records.watch(socket, { wire, owner: this.#proxies.ownerOf(socket) });
+      return this.#sniff(socket);
+    });
   }
 
   #take(socket: Socket): void {
@@ -172,48 +210,39 @@ export class OnePortServer extends Server {
       socket.resetAndDestroy();
       return;
     }
-    this.#sockets.add(socket);
+    const ends = endsOf(socket);
+    this.#sockets.set(ends, socket);
     socket.once("close", () => {
-      this.#sockets.delete(socket);
+      // Its client may have reset it, and begun another from the same port.
+      if (this.#sockets.get(ends) === socket) this.#sockets.delete(ends);
       this.#silent.delete(socket);
       connections.give(owner);
     });
     // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
-    if (this.#tls === undefined) this.#sniff(socket);
-    else this.#beginTls(socket);
+    if (this.#tlsFor === undefined) this.#sniff(socket);
+    else this.#beginTls(socket, this.#tlsFor);
   }
 
   /** Decrypts a connection when its first message has arrived as a whole, and its turn has come. */
-  #beginTls(socket: Socket): void {
+  #beginTls(socket: Socket, tlsFor: (hello: Buffer) => TlsServer): void {
     const tells = (head: Buffer) => readHello(head) !== undefined;
     const owner = this.#proxies.ownerOf(socket);
     this.#readHead(socket, tells, async (head) => {
-      if (readHello(head) === "wrong") socket.destroy();
+      const hello = readHello(head);
+      if (!(hello instanceof Buffer)) socket.destroy();
       else if (!this.#records.accepts(owner)) {
         this.counts.refused.address += 1;
         socket.destroy();
-      } else await handshakes.wait(owner);
-      if (!socket.destroyed) this.#decrypt(socket, owner);
+      } else {
+        await handshakes.wait(owner);
+        if (socket.destroyed) return;
+        this.#silent.add(socket);
+        // One whose client leaves in the middle of the handshake would stay open until its time is over.
+        socket.allowHalfOpen = false;
+        tlsFor(hello).emit("connection", socket);
+      }
     });
-  }
-
-  #decrypt(wire: Socket, owner: string): void {
-    this.#silent.add(wire);
-    const context = this.#tls as SecureContext;
-    const giveUp = () => {
-      this.counts.cutOff.first_bytes += 1;
-      socket.destroy();
-    };
-    const socket = beginHandshake(wire, { context, owner }, () => {
-      socket.setTimeout(0, giveUp);
-      this.#silent.delete(wire);
-      joinWaiting(socket);
-      this.#records.watch(socket, { wire, owner });
-      // The first bytes tell the protocol, and not what was agreed on (ALPN). Node answers 403 to HTTP/2 that was not.
-      this.#sniff(socket);
-    });
-    socket.setTimeout(this.#limits.firstBytesTimeoutMs, giveUp);
   }
 
   /** Opens a connection when its first bytes tell its protocol. */
@@ -306,4 +335,9 @@ function takeListener(emitter: EventEmitter, event: string): (...args: unknown[]
   if (listener === undefined) throw new Error(`this version of Node takes a ${event} in another way`);
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
+}
+
+/** Ends of a connection, which it has alone, and what is decrypted of it as well. */
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -2,10 +2,9 @@ import { constants, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, TLSSocket } from "node:tls";
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from "node:tls";
 import type { FastifyBaseLogger } from "fastify";
 import { callEvery, every } from "../../concurrency/every.js";
-import { FairQueue } from "../../concurrency/yield-to-event-loop.js";
 import { failedPrecondition } from "../../errors.js";
 import type { ConnectionCounts } from "./one-port-limits.js";
 import { OVERHEAD_CHECK_MS, Overhead } from "./overhead.js";
@@ -88,22 +87,20 @@ async function readSetting(setting: string, file: string): Promise<Buffer> {
   });
 }
 
+/** Groups of the key exchange by their numbers. */
+export type Groups = ReadonlyMap<number, string>;
+
 /**
- * Groups of the key exchange, the best first. OpenSSL would also take others from a client that offers nothing else, up to
+ * Returns those that are taken, the best first. OpenSSL would also take others from a client that offers nothing else, up to
  * ffdhe8192, which holds the main thread for a third of a second in each handshake.
  */
-const GROUPS = ["X25519MLKEM768", "X25519", "P-256"];
-
-/** Makes what handshakes begin with. Only the answer to a client's first message may cost much, because that one waits. */
-export function secureContextOf(files: TlsFiles): SecureContext {
-  return createSecureContext({
-    ...files,
-    ecdhCurve: GROUPS.filter(isKnownGroup).join(":"),
-    // With RSA's key exchange, the second message would cost as much as the first.
-    ciphers: `${DEFAULT_CIPHERS}:!kRSA`,
-    honorCipherOrder: true,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  });
+export function takenGroups(): Groups {
+  const groups = [
+    [0x11ec, "X25519MLKEM768"],
+    [0x001d, "X25519"],
+    [0x0017, "P-256"],
+  ] as const;
+  return new Map(groups.filter(([, name]) => isKnownGroup(name)));
 }
 
 /** True if this version of OpenSSL has a group. */
@@ -116,46 +113,15 @@ function isKnownGroup(ecdhCurve: string): boolean {
   }
 }
 
-/** Queue of handshakes, each of which holds the main thread for a millisecond: thousands may be asked for at once. */
-export const handshakes = new FairQueue(2);
-
-/** What Node's TLS server does to the connections that it makes itself. */
-interface NodeTlsSocket {
-  /** False lets HTTP/2 begin at once. */
-  secureConnecting: boolean;
-  /** Has errors emitted as such. */
-  _releaseControl(): void;
-  /** Can stop at a first message until it is told to go on. */
-  readonly ssl: { oncertcb(): void; enableCertCb(): void; certCbDone(): void };
-}
-
-/**
- * Begins the handshake of a connection whose first message has come and waited for its turn, and calls back when it is
- * done. Node's TLS server is not used: it hands on a connection only then, and leaves one open that its client has left before.
- */
-export function beginHandshake(
-  wire: Socket,
-  { context, owner }: { readonly context: SecureContext; readonly owner: string },
-  onDone: () => void,
-): TLSSocket {
-  const options = { isServer: true, secureContext: context, ALPNProtocols: ["h2", "http/1.1"] };
-  const socket = new TLSSocket(wire, options) as TLSSocket & NodeTlsSocket;
-  const giveUp = () => socket.destroy();
-  socket.on("error", giveUp).on("end", giveUp);
-  socket.once("secure", () => {
-    socket.off("end", giveUp);
-    socket.secureConnecting = false;
-    socket._releaseControl();
-    onDone();
-  });
-  // OpenSSL has read the first message by now. It may have asked for another one (RFC 8446, 4.1.4), which waits as well.
-  setImmediate(() => {
-    if (socket.destroyed) return;
-    const { ssl } = socket;
-    ssl.oncertcb = () => void handshakes.ask(owner, 0, () => socket.destroyed || ssl.certCbDone());
-    ssl.enableCertCb();
-  });
-  return socket;
+/** What handshakes begin with. Only the answer to a client's first message may cost much, because that one waits. */
+export function secureOptions(files: TlsFiles, groups: Groups): SecureContextOptions {
+  return {
+    ...files,
+    ecdhCurve: [...groups.values()].join(":"),
+    // With RSA's key exchange, the second message would cost as much as the first.
+    ciphers: `${DEFAULT_CIPHERS}:!kRSA`,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
 }
 
 /** Bytes and records that a client's first message may take: most have 500 to 2,000, in one. */
@@ -164,10 +130,10 @@ const HELLO_MAX = { bytes: 16_384, records: 8 };
 const HANDSHAKE = { kind: 22, recordHeadBytes: 5, messageHeadBytes: 4 };
 
 /**
- * Looks whether a client has sent the whole first message of a handshake. What takes time is the answer to it, which
+ * Returns a client's first message in a handshake once all of it is there. What takes time is the answer to it, which
  * waits for its turn: nothing may follow later that OpenSSL then answers at once. Undefined while more is awaited.
  */
-export function readHello(bytes: Buffer): "whole" | "wrong" | undefined {
+export function readHello(bytes: Buffer): Buffer | "wrong" | undefined {
   const { kind, recordHeadBytes, messageHeadBytes } = HANDSHAKE;
   let message: Buffer = Buffer.alloc(0);
   for (let [at, records] = [0, 1]; at < bytes.length; records++) {
@@ -177,9 +143,51 @@ export function readHello(bytes: Buffer): "whole" | "wrong" | undefined {
     at = begin + bytes.readUInt16BE(begin - 2);
     message = Buffer.concat([message, bytes.subarray(begin, at)]);
     if (message.length < messageHeadBytes) continue;
-    if (message.length - messageHeadBytes >= message.readUIntBE(1, 3)) return "whole";
+    const end = messageHeadBytes + message.readUIntBE(1, 3);
+    if (message.length >= end) return message.subarray(0, end);
   }
   return bytes.length > HELLO_MAX.bytes ? "wrong" : undefined;
+}
+
+/** Bytes of a first message before its fields of varying length, and the extension that holds shares of keys. */
+const HELLO = { headBytes: 38, keyShare: 51 };
+
+/**
+ * True if TLS 1.3 would ask a client for its first message once more, because it has sent shares of other groups only
+ * (RFC 8446, 4.1.4): what it then sends costs as much, and cannot wait.
+ */
+export function wouldAskAgain(hello: Buffer, groups: Groups): boolean {
+  let rest = hello.subarray(HELLO.headBytes);
+  // The session, the ciphers and the compression.
+  for (const lengthBytes of [1, 2, 1]) [, rest] = takeField(rest, lengthBytes);
+  for (let [extensions] = takeField(rest, 2); extensions.length > 0; ) {
+    const kind = numberIn(extensions, 2);
+    const [extension, others] = takeField(extensions.subarray(2), 2);
+    if (kind === HELLO.keyShare) return !sharedGroups(extension).some((group) => groups.has(group));
+    extensions = others;
+  }
+  return false;
+}
+
+function sharedGroups(extension: Buffer): number[] {
+  const groups: number[] = [];
+  for (
+    let [shares] = takeField(extension, 2);
+    shares.length > 0;
+    [, shares] = takeField(shares.subarray(2), 2)
+  )
+    groups.push(numberIn(shares, 2));
+  return groups;
+}
+
+/** Splits behind a field that begins with its length. One that is cut off is what is there: OpenSSL refuses it. */
+function takeField(bytes: Buffer, lengthBytes: number): [field: Buffer, rest: Buffer] {
+  const end = lengthBytes + numberIn(bytes, lengthBytes);
+  return [bytes.subarray(lengthBytes, end), bytes.subarray(end)];
+}
+
+function numberIn(bytes: Buffer, length: number): number {
+  return bytes.subarray(0, length).reduce((number, byte) => 256 * number + byte, 0);
 }
 
 /** Factor of the bytes of records that say next to nothing: OpenSSL takes so much longer for them than HTTP/2 for frames. */
