@@ -180,4 +180,32 @@ describe("callers that go away while they wait", () => {
     }
     expect(server.output()).not.toContain('"msg":"fault"');
   });
+
+  it.each([
+    ["GET", "/namespaces/n/export", "", ""],
+    ["GET", "/namespaces/n/events", "", ""],
+    ["POST", `${MEMORY}/ExportMemories`, "application/connect+json", '\0\0\0\0\x11{"namespace":"n"}'],
+    ["POST", `${MEMORY}/ExportMemories`, "application/grpc-web", "\0\0\0\0\x03\n\x01n"],
+  ])("are none while they are sent a stream on HTTP/1: %s %s %s", async (method, path, type, body) => {
+    const { key } = await signUp(server.url);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const text = { metadata: { a: "a".repeat(15_000) } };
+    // More than the system's buffers take for one connection.
+    for (let batch = 0; batch < 4; batch++) {
+      const memories = Array.from({ length: 90 }, (_, i) => ({ text: `${batch} ${i}`, ...text }));
+      const stored = JSON.stringify({ namespace: "n", memories });
+      await fetch(`${server.url}/store/batch`, { method: "POST", headers, body: stored });
+    }
+    for (let i = 0; i < 6; i++) {
+      const id = `left-${method}-${path}-${type}-${i}`.replaceAll(/[/+]/g, ".");
+      const socket = connect(server.port, "127.0.0.1").on("error", () => {});
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nX-Request-ID: ${id}\r\n`;
+      const typed = type && `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`;
+      socket.write(Buffer.from(`${head}${typed}\r\n${body}`, "latin1"));
+      await once(socket, "readable");
+      socket.destroy();
+      expect(await lineOf(id)).toMatchObject({ msg: "call", code: "canceled" });
+    }
+    expect(server.output()).not.toContain('"msg":"fault"');
+  });
 });

@@ -66,8 +66,11 @@ export async function sendStream(
       const json = toJson(output, create(output, message), JSON_OPTIONS) as JsonObject;
       if (!raw.write(withStoredJson(form.write(json))))
         await once(raw, "drain", { signal: call.signal }).catch(() => {});
-      if (raw.destroyed) return undefined;
+      if (raw.destroyed) break;
     }
+    // Some streams end without an error then.
+    call.error = call.abortReason;
+    if (raw.destroyed) return undefined;
     begin();
   } catch (error) {
     // Not by the headers: HTTP/2 sends none to a client that has gone meanwhile.

@@ -261,12 +261,17 @@ function send(
     };
     const bytes = ending();
     // Connect would wait for ever until a client that has gone takes more.
+    let hasGone = false;
     onTaken(request, () => {
+      hasGone = true;
       void bytes.return();
       resolve();
     });
     universalResponseToNodeResponse({ ...response, body: bytes }, reply.raw).catch((error) => {
-      if (ConnectError.from(error).code !== Code.Aborted) onFault(error);
+      // Of a client that has gone, the error of a write comes before the end.
+      setImmediate(() => {
+        if (!hasGone && ConnectError.from(error).code !== Code.Aborted) onFault(error);
+      });
     });
   });
 }
