@@ -9,7 +9,7 @@ import { Buckets, type Rate } from "../concurrency/bucket.js";
 import { Budget } from "../concurrency/budget.js";
 import { serialQueue } from "../concurrency/serial-queue.js";
 import { TimeSlice } from "../concurrency/time-slices.js";
-import { yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
+import { FairQueue, yieldToEventLoop } from "../concurrency/yield-to-event-loop.js";
 import { invalid, MemoryError, safeName } from "../errors.js";
 import { isObject } from "../memory/requests/metadata.js";
 import { CALL_TIMEOUT_MS, type Call, SMALL_BYTES_MAX } from "./call.js";
@@ -47,6 +47,8 @@ const STREAM_BYTES_MAX = 65_536;
 /** Rate of messages of a network's streams that need no key: each question of reflection may have a large answer. */
 export const STREAMED_RATE: Rate = Object.freeze({ perSecond: 50, burst: 500 });
 const streamed = new Buckets(STREAMED_RATE);
+/** Turns of those messages by network: a stream's first bytes may hold thousands, which would be answered in one go. */
+const streamedTurns = new FairQueue(2);
 
 const TOO_MANY_CHUNKS = `comes in too many small chunks: send at least ${CHUNK_BYTES_MIN} bytes in each`;
 
@@ -108,6 +110,8 @@ export async function* readMessages(call: Call, messages: Messages): AsyncGenera
     for await (const { flags, data } of transformSplitEnvelope(bytesMax)(countedChunks(call))) {
       if (isEndOfStream(flags)) continue;
       if (call.principal === undefined) {
+        await streamedTurns.wait(call.network);
+        if (call.abortReason !== undefined) throw call.abortReason;
         streamed.check(call.network, "too many messages of streams come from this address");
         streamed.take(call.network);
       }

@@ -121,6 +121,26 @@ describe("streams of messages", () => {
     await expect(reading).rejects.toMatchObject({ code: Code.Canceled });
   });
 
+  it("without a key are answered in turns, and not once their client has gone", async () => {
+    const call = callWith(Readable.from([Buffer.alloc(5 * 100)]));
+    call.principal = undefined;
+    call.request.clientAddress = "192.0.2.7";
+    let [iterations, read] = [0, 0];
+    const counting = () => {
+      iterations += 1;
+      if (read < 60) setImmediate(counting);
+    };
+    setImmediate(counting);
+    const encoding = { enveloped: true, codec: "proto" } as const;
+    const all = async () => {
+      for await (const _ of readMessages(call, { message: EmptySchema, encoding, bytesMax: 100 }))
+        if (++read === 60) call.abort(new ConnectError("the client has gone", Code.Canceled));
+    };
+    await expect(all()).rejects.toMatchObject({ code: Code.Canceled });
+    expect(iterations).toBeGreaterThan(30);
+    expect(read).toBe(60);
+  });
+
   it("without a key are limited by their number for an address, as each may have a large answer", async () => {
     const empty = Buffer.alloc(5);
     const body = Readable.from([Buffer.concat(Array(STREAMED_RATE.burst + 50).fill(empty))]);

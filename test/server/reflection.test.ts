@@ -1,18 +1,27 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ConnectRouter, createClient, createRouterTransport } from "@connectrpc/connect";
+import {
+  Code,
+  type ConnectRouter,
+  createClient,
+  createRouterTransport,
+  type Interceptor,
+} from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as v1 from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import * as v1alpha from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { Call, CallMemory, MEMORY_BYTES_MAX } from "../../src/server/call.js";
 import { OnePortServer } from "../../src/server/listen/one-port.js";
+import { callKey } from "../../src/server/rpc/mount.js";
 import { registerReflection } from "../../src/server/rpc/reflection.js";
 
 const run = promisify(execFile);
@@ -126,6 +135,34 @@ describe("reflection", () => {
 
   it("answers a question of nothing with invalid argument", async () => {
     expect(await filesFor({ case: undefined })).toBe(Code.InvalidArgument);
+  });
+
+  it("holds the bytes of an answer until its client takes it, and has none where too many are held", async () => {
+    const memory = new CallMemory();
+    const request = { headers: {} } as IncomingMessage;
+    const call = new Call({ method: "m", protocol: "grpc", request, setHeader: () => {} }, memory);
+    const held: number[] = [];
+    async function* requests() {
+      for (let i = 0; i < 3; i++) {
+        held.push(memory.large.used);
+        if (i === 2) memory.large.add("other", MEMORY_BYTES_MAX);
+        yield { messageRequest: { case: "fileByFilename" as const, value: MEMORY_FILE } };
+      }
+    }
+    const withCall: Interceptor = (next) => (asked) => {
+      asked.contextValues.set(callKey, call);
+      return next(asked);
+    };
+    const transport = createRouterTransport(routes, { router: { interceptors: [withCall] } });
+    const { serverReflectionInfo } = createClient(v1.ServerReflection, transport);
+    const all = async () => {
+      for await (const _ of serverReflectionInfo(requests())) held.push(memory.large.used);
+    };
+    await expect(all()).rejects.toMatchObject({ code: Code.Unavailable });
+    expect(Math.max(...held)).toBeGreaterThan(60_000);
+    expect(Math.max(...held)).toBeLessThan(120_000);
+    call.release();
+    expect(memory.large.heldBy(call.owner)).toBe(0);
   });
 
   it("serves buf curl, without any schema of its own", async () => {

@@ -8,10 +8,14 @@ import {
 } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Code, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import * as v1 from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import * as v1alpha from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import type { MemoryError } from "../../errors.js";
+import type { Call } from "../call.js";
+import { toConnectError } from "../errors.js";
+import { callKey } from "./mount.js";
 
 /**
  * Lets clients such as grpcurl and `buf curl` ask for the contract of these services and of the details of errors, and
@@ -21,18 +25,54 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   let contract: Contract | undefined;
   // At the first question, not at the start: it takes 15 ms.
   const read = () => (contract ??= readContract(services));
-  router.service(v1.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, read()) });
-  router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, read()) });
+  // To compress an answer costs five times as much as the answer itself.
+  const options = { compressMinBytes: Number.POSITIVE_INFINITY };
+  router.service(
+    v1.ServerReflection,
+    { serverReflectionInfo: (asked, context) => converse(asked, context, read()) },
+    options,
+  );
+  router.service(
+    v1alpha.ServerReflection,
+    { serverReflectionInfo: (asked, context) => converse(asked, context, read()) },
+    options,
+  );
 }
 
 type Contract = ReturnType<typeof readContract>;
 
 type Question = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
 
-async function* converse<Q extends Question>(questions: AsyncIterable<Q>, contract: Contract) {
+/** Bytes of memory for each byte of an answer's files: it is held encoded, in an envelope, and in Node's queue. */
+const COPIES = 3;
+
+async function* converse<Q extends Question>(
+  questions: AsyncIterable<Q>,
+  { values }: HandlerContext,
+  contract: Contract,
+) {
+  const call = values.get(callKey);
   for await (const question of questions) {
     const messageResponse = answer(question.messageRequest, contract);
+    const bytes = COPIES * bytesOf(messageResponse);
+    holdFor(call, bytes);
     yield { validHost: question.host, originalRequest: question, messageResponse };
+    // Connect asks for the next answer when the client takes this one.
+    call?.adjust(-bytes);
+  }
+}
+
+/** Bytes of the files of an answer. The others are about as long as their questions, which the call holds already. */
+function bytesOf(answered: ReturnType<typeof answer>): number {
+  if (answered.case !== "fileDescriptorResponse") return 0;
+  return answered.value.fileDescriptorProto.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+function holdFor(call: Call | undefined, bytes: number): void {
+  try {
+    call?.hold(bytes);
+  } catch (error) {
+    throw toConnectError(error as MemoryError);
   }
 }
 
