@@ -45,7 +45,7 @@ const STRUCT_BYTES_MAX = 393_216;
 const STREAM_BYTES_MAX = 65_536;
 
 /** Rate of messages of a network's streams that need no key: each question of reflection may have a large answer. */
-export const STREAMED_RATE: Rate = Object.freeze({ perSecond: 50, burst: 500 });
+export const STREAMED_RATE: Rate = Object.freeze({ perSecond: 50, burst: 100 });
 const streamed = new Buckets(STREAMED_RATE);
 /** Turns of those messages by network: a stream's first bytes may hold thousands, which would be answered in one go. */
 const streamedTurns = new FairQueue(2);
