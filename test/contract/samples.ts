@@ -4,6 +4,7 @@ import { type Key, makeKey } from "../../src/accounts/key.js";
 import type {
   Entry,
   Log,
+  Projected,
   Projection,
   Range,
   Sequenced,
@@ -84,10 +85,13 @@ export async function entriesOf<W extends Projection = "all">(
   return entries;
 }
 
-/** Reads the memories with these numbers in full. */
-export async function memoriesOf(log: Pick<Log, "fetch">, request: Sequences): Promise<Sequenced<Stored>[]> {
-  const found: Sequenced<Stored>[] = [];
-  for await (const some of fetchAll(log, { ...request, projection: "all" })) found.push(...some);
+/** Reads the memories with these numbers, slice by slice. */
+export async function memoriesOf<W extends Projection = "all">(
+  log: Pick<Log, "fetch">,
+  { projection = "all" as W, ...request }: Sequences & { readonly projection?: W },
+): Promise<Sequenced<Projected[W]>[]> {
+  const found: Sequenced<Projected[W]>[] = [];
+  for await (const some of fetchAll(log, { ...request, projection })) found.push(...some);
   return found;
 }
 
