@@ -204,7 +204,7 @@ it("an import knows the format by itself, and names what it leaves out", async (
   const entity = (name: string) =>
     JSON.stringify({ type: "entity", name, entityType: "person", observations: ["drinks tea"] });
   await writeFile(file, `\ufeff${entity("Ana")}\r\n{\r\n${entity("Ben")}\r\n`);
-  const bad = { place: "line 2", source_id: "server-memory", result: "skipped" };
+  const bad = { location: "line 2", source_id: "server-memory", result: "skipped" };
   for (const stored of [2, 0]) {
     const { code, stdout } = await recalld(envOf(ana), "import", file, "-n", "n", "--json");
     expect(code).toBe(1);
