@@ -93,7 +93,7 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);
       expect(await opsBy("text")).toEqual(["lost", "store", "lost", "lost", ...well]);
       expect(await opsBy("vectors")).toEqual(["store", "lost", "lost", "lost", ...well]);
-      expect(await opsBy("head")).toEqual(["store", "store", "lost", "lost", ...well]);
+      expect(await opsBy("header")).toEqual(["store", "store", "lost", "lost", ...well]);
       const [first] = await entriesOf(log(), { logId, from: 1, limit: 1 });
       expect(first?.entry).toMatchObject({ reason: "its checksum does not match" });
     });

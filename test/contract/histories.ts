@@ -55,7 +55,7 @@ function replacedBy(entry: Appended): number | undefined {
   return entry.op === "store" || entry.op === "erased" ? entry.replaces : undefined;
 }
 
-function idOf(entry: Entry<"head">): string | undefined {
+function idOf(entry: Entry<"header">): string | undefined {
   return entry.op === "store" || entry.op === "erased" ? entry.id : undefined;
 }
 

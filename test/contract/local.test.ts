@@ -55,7 +55,7 @@ describe("reads of the embedded log that wait for each other", () => {
   const logId = anLogId();
   const readFrom = async (limit: number): Promise<unknown> => {
     const { log } = used.storage;
-    return log.read({ logId, from: 1, limit, projection: "head" });
+    return log.read({ logId, from: 1, limit, projection: "header" });
   };
   /** Has every read take its time. */
   const beLate = (byMs = 100) => {
@@ -89,7 +89,7 @@ describe("reads of the embedded log that wait for each other", () => {
     beLate();
     const ended: string[] = [];
     const long = Array.from({ length: 20 }, () => readLong().then(() => ended.push("long")));
-    const fetched = used.storage.log.fetch({ logId, sequences: [7], projection: "head" });
+    const fetched = used.storage.log.fetch({ logId, sequences: [7], projection: "header" });
     const few = [fetched, readFrom(16)].map((read) => read.then(() => ended.push("few")));
     await Promise.all([...long, ...few]);
     expect(ended.slice(0, 4).filter((what) => what === "few")).toHaveLength(2);

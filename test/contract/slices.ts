@@ -19,7 +19,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
   describe(`slices of logs: ${name}`, () => {
     const used = useDatabase(make);
     const log = () => used.storage.log;
-    const projections: Projection[] = ["all", "text", "vectors", "head"];
+    const projections: Projection[] = ["all", "text", "vectors", "header"];
 
     it.each(projections)("reads of each memory no more than is asked for: %s", async (projection) => {
       const logId = anLogId();
@@ -52,7 +52,7 @@ export function slicesContract(name: string, make: MakeDatabase): void {
     it("says whether these were all", async () => {
       const logId = anLogId();
       await log().append({ logId, from: 1, entries: memories(100) });
-      const read = (from: number, limit: number) => log().read({ logId, from, limit, projection: "head" });
+      const read = (from: number, limit: number) => log().read({ logId, from, limit, projection: "header" });
       for (const limit of [1, 50, 99, 100]) expect(await read(1, limit)).toMatchObject({ complete: false });
       for (const limit of [1, 50, 101, 1000]) {
         let from = 1;

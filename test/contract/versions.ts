@@ -29,8 +29,8 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       await used.reopen();
       const read = await entriesOf(log(), { logId, from: 1, limit: 9 });
       expect(read.map(({ entry }) => entry)).toEqual(all);
-      const heads = await entriesOf(log(), { logId, from: 4, limit: 9, projection: "head" });
-      expect(heads.map(({ entry }) => entry)).toMatchObject([
+      const headers = await entriesOf(log(), { logId, from: 4, limit: 9, projection: "header" });
+      expect(headers.map(({ entry }) => entry)).toMatchObject([
         { eventAtMs: FIRST_MS },
         { eventAtMs: LAST_MS },
       ]);

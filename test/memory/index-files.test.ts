@@ -113,7 +113,7 @@ function countingLog() {
   const counted = { texts: 0 };
   const read: Log["read"] = async (range) => {
     const tail = await log.read(range);
-    if (range.projection !== "vectors" && range.projection !== "head") counted.texts += tail.entries.length;
+    if (range.projection !== "vectors" && range.projection !== "header") counted.texts += tail.entries.length;
     return tail;
   };
   return { log: withChanges(log, { read }), counted };
@@ -257,7 +257,7 @@ describe("the files of a log's index", () => {
     const { log: storageLog } = service.storage;
     const begun: number[] = [];
     const read: Log["read"] = (range) => {
-      if (range.projection === "head") begun.push(range.from);
+      if (range.projection === "header") begun.push(range.from);
       return storageLog.read(range);
     };
     const { domain, indexes } = openDomain({ log: withChanges(storageLog, { read }) });

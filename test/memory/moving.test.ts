@@ -129,7 +129,7 @@ describe("a log that moves to another model", () => {
     wake();
     await moving;
     expect(await domainOf().recall("a", Float32Array.of(0, 1), 10)).toHaveLength(5);
-    const { found } = await log.fetch({ logId: await find("a"), sequences: [1, 6], projection: "head" });
+    const { found } = await log.fetch({ logId: await find("a"), sequences: [1, 6], projection: "header" });
     expect(found.map(({ entry }) => entry.id)).toEqual([late.id]);
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/concurrency/clock.js";
 import { findNeighbors, ValuesAt } from "../../src/memory/operations/recall/neighbors.js";
-import type { Appended, Log, Projected, Stored } from "../../src/memory/ports/log.js";
+import type { Appended, Log, MemoryHeader, Stored } from "../../src/memory/ports/log.js";
 import { withChanges } from "../../src/memory/ports/ports.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
@@ -51,7 +51,7 @@ async function neighborsAt(
   const clock = { ...systemClock, wallMs: () => NOW };
   const request = { log, secondaryIndexes, logId, clock, includeSuperseded: false, values };
   const beside = await findNeighbors(request, found as never, { before, after });
-  const ids = (some: readonly Projected["head"][]) => some.map(({ id }) => Number(id.slice(4)));
+  const ids = (some: readonly MemoryHeader[]) => some.map(({ id }) => Number(id.slice(4)));
   return { before: ids(beside.before), after: ids(beside.after) };
 }
 

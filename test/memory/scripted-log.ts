@@ -2,6 +2,7 @@ import type {
   Appended,
   Entry,
   Log,
+  MemoryHeader,
   Projected,
   Projection,
   Sequences,
@@ -40,7 +41,7 @@ export class ScriptedLog {
 
   /** Turns a memory into what is left of one. */
   erase(sequence: number): void {
-    const { opId, id, tokens, createdAtMs } = this.entries[sequence - 1] as Projected["head"];
+    const { opId, id, tokens, createdAtMs } = this.entries[sequence - 1] as MemoryHeader;
     this.entries[sequence - 1] = { op: "erased", opId, id, tokens, createdAtMs };
   }
 
@@ -76,7 +77,7 @@ export class ScriptedLog {
       },
       last: async () => {
         const entry = this.entries.at(-1);
-        return entry && { sequence: this.entries.length, entry: project(entry, "head") };
+        return entry && { sequence: this.entries.length, entry: project(entry, "header") };
       },
       fetch: async <W extends Projection>({ sequences, projection }: Sequences & { projection: W }) => {
         const found = sequences.flatMap((sequence) => {

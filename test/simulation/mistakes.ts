@@ -18,7 +18,7 @@ export const MISTAKES: readonly Mistake[] = [
         `  if (entries.length > 0) await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
   const origin = to.split("x")[0] as string;
-  const still = new Set((await log.fetch({ logId: origin, sequences: stored, projection: "head" })).found.map(({ sequence }) => sequence));
+  const still = new Set((await log.fetch({ logId: origin, sequences: stored, projection: "header" })).found.map(({ sequence }) => sequence));
   await log.erase({ logId: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
 `,
       ],

@@ -46,7 +46,7 @@ export function logOf(db: Database, process: Client): Log {
       db.request(process, () => {
         const sequence = db.logOf(logId).size;
         const entry = db.logOf(logId).get(sequence);
-        return entry && { sequence, entry: project(entry, "head") };
+        return entry && { sequence, entry: project(entry, "header") };
       }),
     fetch: <W extends Projection>({ logId, sequences, projection }: Sequences & { projection: W }) =>
       db.request(process, () => {

@@ -3,9 +3,9 @@ import { type Entry, hasText, hasVectors, type Projection } from "../../src/memo
 /** Reduces an entry to the requested parts. */
 export function project<W extends Projection>(entry: Entry, projection: W): Entry<W> {
   if (entry.op !== "store") return entry;
-  const { text, metadata, vectors, windows, ...head } = entry;
+  const { text, metadata, vectors, windows, ...header } = entry;
   return {
-    ...head,
+    ...header,
     ...(hasText(projection) && { text, metadata }),
     ...(hasVectors(projection) && { vectors, ...(windows && { windows }) }),
   } as Entry<W>;

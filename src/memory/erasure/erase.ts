@@ -134,7 +134,7 @@ async function eraseLog(
   { log, stopping }: Pick<ErasurePorts, "log" | "stopping">,
   logId: string,
 ): Promise<void> {
-  for await (const entries of allEntries(log, { logId, from: 1, limit: ERASE_MANY, projection: "head" })) {
+  for await (const entries of allEntries(log, { logId, from: 1, limit: ERASE_MANY, projection: "header" })) {
     stopping?.throwIfAborted();
     await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
   }

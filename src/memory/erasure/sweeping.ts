@@ -304,7 +304,7 @@ export function wipingStoredFiles(ports: StoredFilesPorts): () => Promise<void> 
       from: first + 1,
       upto: first + LOG_ENTRIES_MAX,
       limit: READ_MANY,
-      projection: "head",
+      projection: "header",
     } as const;
     for await (const entries of allEntries(log, { logId, ...range })) {
       const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);

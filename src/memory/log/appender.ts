@@ -34,7 +34,7 @@ interface PendingAppend {
   readonly deadlineMs: number;
   /** True if it may be written; false while the log is asked whether it holds the entry already. */
   readonly ready: boolean;
-  resolve(existing: Entry<"head">): void;
+  resolve(existing: Entry<"header">): void;
   reject(error: unknown): void;
 }
 
@@ -88,23 +88,23 @@ export class Appender {
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
    * throws: then nothing is written, now or later. LogEndedError if the log has ended and the entry is not in it.
    */
-  append(what: Appended | Conditional, { idempotent = false } = {}): Promise<Entry<"head">> {
+  append(what: Appended | Conditional, { idempotent = false } = {}): Promise<Entry<"header">> {
     const [existing] = this.appendAll([what], { idempotent });
-    return existing as Promise<Entry<"head">>;
+    return existing as Promise<Entry<"header">>;
   }
 
   /** Appends several like `append`, in their order, and asks the log once for all of them. */
   appendAll(
     all: readonly (Appended | Conditional)[],
     { idempotent }: { idempotent: boolean },
-  ): Promise<Entry<"head">>[] {
+  ): Promise<Entry<"header">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
     const existing = all.map((what) => this.#wait(what, { ready: !idempotent }));
     if (idempotent) void this.#lookUp(all);
     return existing;
   }
 
-  #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
+  #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"header">> {
     return new Promise((resolve, reject) => {
       this.#expectSpace();
       // Another attempt at the same operation: both share an entry and a deadline, and both get the outcome.
@@ -291,13 +291,13 @@ export class Appender {
     await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
   }
 
-  #settle(entry: Pick<Entry<"head">, "opId">, how: (waiting: PendingAppend) => void): void {
+  #settle(entry: Pick<Entry<"header">, "opId">, how: (waiting: PendingAppend) => void): void {
     const waiting = this.#take(entry);
     if (waiting !== undefined) how(waiting);
   }
 
   /** Removes an entry from the waiting ones. */
-  #take({ opId }: Pick<Entry<"head">, "opId">): PendingAppend | undefined {
+  #take({ opId }: Pick<Entry<"header">, "opId">): PendingAppend | undefined {
     const waiting = this.#waiting.get(opId);
     this.#waiting.delete(opId);
     if (waiting !== undefined) this.#count(-waiting.bytes);

@@ -40,7 +40,7 @@ export interface Appending {
 /** Outcome of a change: the entry as the log has it, or the memory that made it needless. */
 export interface Changed {
   readonly logId: string;
-  readonly existing: Entry<"head">;
+  readonly existing: Entry<"header">;
 }
 
 /**

@@ -80,7 +80,7 @@ export interface ReplicaOptions extends Pick<DomainPorts, "log" | "secondaryInde
  */
 export class Replica implements Searchable {
   /** Called for every entry once it is applied here. */
-  onApplied: (entry: Entry<"head">) => void = () => {};
+  onApplied: (entry: Entry<"header">) => void = () => {};
   /** Number of calls that use it now; a replica in use is never closed. */
   users = 0;
   /** True if an index failed, or lost files: a new replica must replace it. */
@@ -333,7 +333,7 @@ export class Replica implements Searchable {
       from: applied + 1,
       upto,
       limit: RESTORE_MANY,
-      projection: "head",
+      projection: "header",
     } as const;
     for await (const entries of allEntries(log, range)) {
       this.#removeLiving(entries.flatMap(({ entry }) => forgottenBy(entry) ?? []));
@@ -385,7 +385,7 @@ export class Replica implements Searchable {
     for await (const visible of fetchVisible(this.options, {
       logId: this.logId,
       sequences,
-      projection: "head",
+      projection: "header",
     })) {
       isOlder = visible.length > 0;
       if (isOlder) break;
@@ -499,7 +499,7 @@ export class Replica implements Searchable {
 }
 
 /** Lists what an entry does to earlier memories. */
-function changesBy(sequence: number, entry: Entry<"head">): Change[] {
+function changesBy(sequence: number, entry: Entry<"header">): Change[] {
   const target = forgottenBy(entry);
   const how = entry.op === "delete" ? ("deleted" as const) : ("replaced" as const);
   const changes: Change[] = target === undefined ? [] : [{ target, how, sequence }];

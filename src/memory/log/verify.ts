@@ -125,7 +125,7 @@ class LogVerifier {
       for await (const some of fetchAll(ports.log, {
         logId,
         sequences: [...left.keys()],
-        projection: "head",
+        projection: "header",
       }))
         for (const { sequence } of some)
           if (!isPending(sequence)) this.#complain(sequence, left.get(sequence) ?? "");

@@ -54,7 +54,7 @@ export async function forget(ports: Ports, { first, filter, ...target }: Forgett
     const sequences = [sequence];
     let isBuried = false;
     if (found !== first) {
-      const projection = filter ? "text" : "head";
+      const projection = filter ? "text" : "header";
       const [fetched, next] = await Promise.all([
         log.fetch({ logId, sequences, projection }),
         secondaryIndexes.findReplacements({ logId, sequences }),

@@ -1,6 +1,6 @@
 import { MemoryError } from "../../errors.js";
 import { nonEmptyLogOf } from "../log/living-log.js";
-import type { Measured, Projected } from "../ports/log.js";
+import type { Measured, MemoryHeader } from "../ports/log.js";
 import { authorizeFree } from "../requests/authorize.js";
 import { newest, oldest, type Step } from "./page-of-memories.js";
 import type { NamespaceRequest, Ports } from "./ports.js";
@@ -25,7 +25,7 @@ export async function getNamespace(ports: Ports, request: NamespaceRequest): Pro
   if (held === undefined) throw noSuchNamespace();
   const measured = await ports.log.measure(held);
   if (measured.memories === 0) return { ...measured, firstAtMs: undefined, lastAtMs: undefined };
-  const walk = { logId: held.logId, last: held.last, projection: "head" } as const;
+  const walk = { logId: held.logId, last: held.last, projection: "header" } as const;
   return {
     ...measured,
     firstAtMs: await firstWrittenAt(oldest(ports, walk)),
@@ -38,9 +38,7 @@ export function noSuchNamespace(): MemoryError {
 }
 
 /** When the first memory of a walk was written: lists have the memories in the order of these times. */
-async function firstWrittenAt(
-  steps: AsyncIterable<Step<number, Projected["head"]>>,
-): Promise<number | undefined> {
+async function firstWrittenAt(steps: AsyncIterable<Step<number, MemoryHeader>>): Promise<number | undefined> {
   for await (const { entry } of steps) if (entry !== undefined) return entry.updatedAtMs ?? entry.createdAtMs;
   return undefined;
 }

@@ -57,7 +57,7 @@ export interface Walk<W extends Projection> extends Visibility {
 }
 
 /** Walks through the visible memories, with numbers below `cursor`, the newest first. */
-export async function* newest<W extends "head" | "text">(
+export async function* newest<W extends "header" | "text">(
   ports: Ports,
   { projection, last, cursor, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
@@ -76,7 +76,7 @@ export async function* newest<W extends "head" | "text">(
 }
 
 /** Walks through the visible memories, from the number `cursor` on, the oldest first. */
-export async function* oldest<W extends "head" | "text">(
+export async function* oldest<W extends "header" | "text">(
   ports: Ports,
   { projection, last, cursor = 1, readFirst = READ_MANY, ...visibility }: Walk<W>,
 ): AsyncGenerator<Step<number, Projected[W]>> {
@@ -94,7 +94,7 @@ export async function* oldest<W extends "head" | "text">(
     yield { next: upToLast(from) };
   }
   if (from <= last) return;
-  const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, projection: "head" });
+  const { entries } = await ports.log.read({ logId, from: last + 1, limit: READ_MANY, projection: "header" });
   const isUpdate = ({ entry }: (typeof entries)[number]) =>
     entry.op === "store" && (entry.replaces ?? 0) >= cursor;
   yield { next: undefined, hasChanged: entries.some(isUpdate) };

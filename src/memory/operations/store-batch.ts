@@ -64,7 +64,7 @@ export async function storeBatch(
       replay: async ({ kept = [] }, find) => {
         const results = await find();
         const ids = [...new Set(kept.map(({ id }) => id))];
-        const living = await findInNamespace(ports, scope, { ids, projection: "head" });
+        const living = await findInNamespace(ports, scope, { ids, projection: "header" });
         for (const { place: position, ...answer } of kept) {
           if (living.has(answer.id)) results[position] = { stored: { ...answer, outcome: "KEPT" } };
         }

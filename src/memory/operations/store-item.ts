@@ -2,7 +2,7 @@ import { invalid, MemoryError } from "../../errors.js";
 import { weightOf } from "../ports/bounds.js";
 import type { Answered } from "../ports/claims.js";
 import type { Embedding } from "../ports/embedder.js";
-import type { Entry, Erased, Projected, Stored } from "../ports/log.js";
+import type { Entry, Erased, MemoryHeader, Stored } from "../ports/log.js";
 import { handleSecrets, type OnSecret, type Redacted } from "../requests/handle-secrets.js";
 import { parseSupersedes } from "../requests/id.js";
 import { type JsonObject, parseMetadata } from "../requests/metadata.js";
@@ -182,14 +182,14 @@ export function storeItem(
 }
 
 /** The answer of a store without options, from the entry in the log: the same for all attempts at it. */
-function answerOf(existing: Entry<"head">): Answered {
+function answerOf(existing: Entry<"header">): Answered {
   const { id, tokens, createdAtMs } = asMemory(existing);
   return { id, tokens, createdAtMs };
 }
 
 /** The answer of a store with options; `operation` is the store's id, undefined if it has written nothing. */
 function answerWithOutcome(
-  existing: Pick<Projected["head"], "opId" | "id" | "tokens" | "createdAtMs">,
+  existing: Pick<MemoryHeader, "opId" | "id" | "tokens" | "createdAtMs">,
   operation: string | undefined,
 ): Answered {
   const { opId, id, tokens, createdAtMs } = existing;
@@ -199,7 +199,7 @@ function answerWithOutcome(
 }
 
 /** Expects that an entry is a memory, or what remains of one. */
-function asMemory(existing: Entry<"head">): Projected["head"] | Erased {
+function asMemory(existing: Entry<"header">): MemoryHeader | Erased {
   if (existing.op === "store" || existing.op === "erased") return existing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
 }

@@ -163,7 +163,7 @@ export function updateItem(
       bytes: embedding === undefined ? asked.length : weightOf({ op: "store", text, ...embedding } as Stored),
       decide: (view) => decideUpdate({ ...view, nowMs }, { ...memory, opId, changes: wanted, embedding }),
     }),
-    // Another attempt with the same key may have written the entry. Then only its head was read, without the text.
+    // Another attempt with the same key may have written the entry. Then only its header was read, without the text.
     answer: async (existing) =>
       "text" in existing ? (existing as VisibleMemory) : expectMemory(ports, scope, memory.id),
   };

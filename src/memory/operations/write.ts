@@ -284,7 +284,7 @@ class Writer<A extends Pick<Answered, "tokens" | "outcome">> {
   /** Finds those of some entries' memories that the namespace has now. */
   #findLiving(entries: readonly Changed["existing"][]): Promise<ReadonlyMap<string, unknown>> {
     const ids = [...new Set(entries.map(memoryIdOf))];
-    return findInNamespace(this.ports, this.batch.scope, { ids, projection: "head" });
+    return findInNamespace(this.ports, this.batch.scope, { ids, projection: "header" });
   }
 
   /** Refuses what would have expired already; to a later attempt it is a memory that is gone. */

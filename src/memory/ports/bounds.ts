@@ -14,7 +14,7 @@ const WINDOW_BYTES = 64;
 const CHAR_BYTES = 2;
 
 /** Estimates an entry's bytes in memory, rather too high; only the parts that were read count. */
-export function weightOf(entry: Entry<"head">): number {
+export function weightOf(entry: Entry<"header">): number {
   const { text = "", metadata = "", vectors, windows = [] } = entry as Partial<Stored>;
   const chars = text.length + metadata.length;
   return ENTRY_BYTES + chars * CHAR_BYTES + (vectors?.byteLength ?? 0) + windows.length * WINDOW_BYTES;
@@ -26,7 +26,7 @@ export function byteLengthOf({ text, metadata }: Pick<Projected["text"], "text" 
 }
 
 /** Collects entries up to the number or the size of one slice. */
-export class Slice<E extends Entry<"head">> {
+export class Slice<E extends Entry<"header">> {
   readonly entries: Sequenced<E>[] = [];
   bytes = 0;
 

@@ -46,8 +46,10 @@ export interface Projected {
   readonly all: Stored;
   readonly text: Omit<Stored, "vectors" | "windows">;
   readonly vectors: Omit<Stored, "text" | "metadata">;
-  readonly head: Omit<Stored, "vectors" | "windows" | "text" | "metadata">;
+  readonly header: MemoryHeader;
 }
+
+export type MemoryHeader = Omit<Stored, "vectors" | "windows" | "text" | "metadata">;
 
 /** Remainder of an erased memory: its number is never used again, and what it did to others stays done. */
 export interface Erased
@@ -92,7 +94,7 @@ export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 export type Entry<W extends Projection = "all"> = Projected[W] | Exclude<Appended, Stored> | Lost;
 
 /** True if an entry ends its log: no entry ever follows it. */
-export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
+export function isEnd(entry: Entry<"header">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
 }
 
@@ -104,13 +106,13 @@ export function isMemory<W extends Projection>(
 }
 
 /** Returns the number of an earlier memory that an entry makes every replica forget. */
-export function forgottenBy(entry: Entry<"head">): number | undefined {
+export function forgottenBy(entry: Entry<"header">): number | undefined {
   if (entry.op === "delete") return entry.target;
   return entry.op === "store" || entry.op === "erased" ? entry.replaces : undefined;
 }
 
 /** Reduces a memory to what remains of it when it is erased. */
-export function remainderOf(memory: Projected["head"]): Erased {
+export function remainderOf(memory: MemoryHeader): Erased {
   const { opId, id, tokens, createdAtMs, updatedAtMs, replaces, supersedes } = memory;
   return {
     op: "erased",
@@ -124,7 +126,7 @@ export function remainderOf(memory: Projected["head"]): Erased {
   };
 }
 
-export interface Sequenced<E extends Entry<"head"> = Entry> {
+export interface Sequenced<E extends Entry<"header"> = Entry> {
   readonly sequence: number;
   readonly entry: E;
 }
@@ -151,7 +153,7 @@ export interface Log {
   read<W extends Projection>(range: Range<W>): Promise<Tail<W>>;
 
   /** Reads the last entry; undefined if the log is empty. */
-  last(logId: string): Promise<Sequenced<Entry<"head">> | undefined>;
+  last(logId: string): Promise<Sequenced<Entry<"header">> | undefined>;
 
   /**
    * Reads the memories with these numbers, from the highest number down, and no more than a slice
@@ -184,8 +186,8 @@ export async function entryAt(
   log: Pick<Log, "read">,
   logId: string,
   sequence: number,
-): Promise<Entry<"head"> | undefined> {
-  const { entries } = await log.read({ logId, from: sequence, limit: 1, projection: "head" });
+): Promise<Entry<"header"> | undefined> {
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, projection: "header" });
   return entries[0]?.entry;
 }
 

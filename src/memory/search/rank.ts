@@ -1,7 +1,7 @@
 import type { Clock } from "../../concurrency/clock.js";
 import { TimeSlice } from "../../concurrency/time-slices.js";
 import type { Index } from "../ports/index.js";
-import type { Log, Projected } from "../ports/log.js";
+import type { Log, MemoryHeader } from "../ports/log.js";
 import { vectorsOf } from "../ports/windows.js";
 import type { Recency } from "../requests/recall-options.js";
 import { fetchAll } from "../versions/fetch.js";
@@ -316,8 +316,8 @@ function clamp(value: number): number {
 
 /** Compares two memories by when they were created, and then by their ids. */
 export function byCreation(
-  a: Pick<Projected["head"], "createdAtMs" | "id">,
-  b: Pick<Projected["head"], "createdAtMs" | "id">,
+  a: Pick<MemoryHeader, "createdAtMs" | "id">,
+  b: Pick<MemoryHeader, "createdAtMs" | "id">,
 ): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -1,4 +1,4 @@
-import type { Appended, Projected } from "../ports/log.js";
+import type { Appended, MemoryHeader } from "../ports/log.js";
 import type { DomainPorts } from "../ports/ports.js";
 
 /** A log as it is before a number. */
@@ -14,7 +14,7 @@ export interface LogView extends Pick<DomainPorts, "log" | "secondaryIndexes"> {
  * Outcome of a condition: an entry to write, or a memory that is there already and makes it needless. If the entry is not
  * the operation's own but must come before it, the condition is decided again behind it.
  */
-export type Decision = { readonly entry: Appended } | { readonly existing: Projected["head"] };
+export type Decision = { readonly entry: Appended } | { readonly existing: MemoryHeader };
 
 /** An entry that depends on the log before it. */
 export interface Conditional {

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
-import type { Projected, Sequenced, Stored } from "../ports/log.js";
+import type { MemoryHeader, Sequenced, Stored } from "../ports/log.js";
 import type { Replacement } from "../ports/secondary-indexes.js";
 import { LogAdvancedError, type LogView } from "./condition.js";
 
 /** Maximum number of attempts to find the present version of a memory, which others may replace meanwhile. */
 const ATTEMPTS_MAX = 20;
 
-export interface CurrentVersion extends Sequenced<Projected["head"]> {
+export interface CurrentVersion extends Sequenced<MemoryHeader> {
   /** Id of the memory that superseded it. */
   readonly supersededBy: string | undefined;
 }
@@ -38,7 +38,7 @@ async function versionAt(
     if (sequence === undefined) return undefined;
     if (sequence >= from) throw new LogAdvancedError();
     const sequences = [sequence];
-    const [found] = (await log.fetch({ logId, sequences, projection: "head" })).found;
+    const [found] = (await log.fetch({ logId, sequences, projection: "header" })).found;
     // Read after the memory, so that a replacement which is appended meanwhile is found.
     const last = lastOf(await secondaryIndexes.findReplacements({ logId, sequences }));
     if (last !== undefined && last.sequence >= from) throw new LogAdvancedError();

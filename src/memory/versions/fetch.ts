@@ -1,6 +1,6 @@
 import { mapConcurrently } from "../../concurrency/map-concurrently.js";
 import { unavailable } from "../../errors.js";
-import type { Log, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
+import type { Log, MemoryHeader, Projected, Projection, Sequenced, Sequences } from "../ports/log.js";
 import type { Names, Scope } from "../ports/names.js";
 import type { DomainPorts } from "../ports/ports.js";
 import { isExpired, lastOf, noSuchMemory } from "./current-version.js";
@@ -25,7 +25,7 @@ interface Marked {
 export type VisibleMemory = Projected["text"] & Marked;
 
 /** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
-export async function visibleOnly<E extends Projected["head"]>(
+export async function visibleOnly<E extends MemoryHeader>(
   { secondaryIndexes, clock }: FindPorts,
   { logId, includeSuperseded = false, upto = Number.POSITIVE_INFINITY }: Visibility,
   memories: readonly Sequenced<E>[],
@@ -81,7 +81,7 @@ export async function expectMemory(
 }
 
 /** Finds the memories of a namespace with these ids, also superseded ones; those that it does not have are left out. */
-export async function findInNamespace<W extends "text" | "head">(
+export async function findInNamespace<W extends "text" | "header">(
   ports: FindPorts & Pick<DomainPorts, "names">,
   scope: Scope,
   { ids, projection }: { ids: readonly string[]; projection: W },
@@ -115,7 +115,7 @@ export async function readInNamespace<T>(
 }
 
 /** Finds the memories of a log with these ids, also superseded ones; those that it does not have are left out. */
-export async function findMemories<W extends "all" | "text" | "head">(
+export async function findMemories<W extends "all" | "text" | "header">(
   ports: FindPorts,
   { logId, ids, projection }: { logId: string; ids: readonly string[]; projection: W },
 ): Promise<Map<string, Projected[W] & Marked>> {

@@ -3,7 +3,7 @@ import { TimeSlice } from "../../../concurrency/time-slices.js";
 import { invalid, parseWhole } from "../../../errors.js";
 import { parseJson } from "../../../parse-json.js";
 import { allEntries } from "../../log/walk.js";
-import type { Entry, Projected, Sequenced } from "../../ports/log.js";
+import type { Entry, MemoryHeader, Projected, Sequenced } from "../../ports/log.js";
 import { parseMetadataPath } from "../../requests/filter-path.js";
 import { canonicalMetadata, isObject, type Json } from "../../requests/metadata.js";
 import { expectWellFormed } from "../../requests/text.js";
@@ -80,7 +80,7 @@ export async function findNeighbors(
   }
 }
 
-type Created = Pick<Projected["head"], "id" | "createdAtMs">;
+type Created = Pick<MemoryHeader, "id" | "createdAtMs">;
 
 /** Lists the memories whose first versions were written around a position of the log, deleted ones too, by when they were created. */
 async function createdAround(
@@ -91,7 +91,7 @@ async function createdAround(
   const created: Created[] = [];
   const [from, upto] = [Math.max(1, position - entries), position + entries];
   let last = 0;
-  for await (const some of allEntries(log, { logId, from, upto, limit: upto, projection: "head" })) {
+  for await (const some of allEntries(log, { logId, from, upto, limit: upto, projection: "header" })) {
     for (const { sequence, entry } of some) {
       last = sequence;
       if ((entry.op === "store" || entry.op === "erased") && entry.replaces === undefined)
@@ -133,7 +133,7 @@ async function firstWrittenAt({ log, logId }: NeighborContext, last: number, atM
     // Tombstones have no time: the next entry that has one stands for them.
     for (let from = middle; writtenMs === undefined && from < high && probes < PROBES_MAX; probes++) {
       const limit = from === middle ? 1 : Math.min(PROBE_ENTRIES, high - from);
-      const { entries } = await log.read({ logId, from, limit, projection: "head" });
+      const { entries } = await log.read({ logId, from, limit, projection: "header" });
       writtenMs = entries.map(({ entry }) => writtenAt(entry)).find((time) => time !== undefined);
       from = (entries.at(-1)?.sequence ?? high) + 1;
     }
@@ -143,7 +143,7 @@ async function firstWrittenAt({ log, logId }: NeighborContext, last: number, atM
   return low;
 }
 
-function writtenAt(entry: Entry<"head">): number | undefined {
+function writtenAt(entry: Entry<"header">): number | undefined {
   if (entry.op !== "store" && entry.op !== "erased") return undefined;
   return entry.updatedAtMs ?? entry.createdAtMs;
 }

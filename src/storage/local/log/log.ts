@@ -8,6 +8,7 @@ import {
   type Fetched,
   type Log,
   type Measured,
+  type MemoryHeader,
   type Projected,
   type Projection,
   type Range,
@@ -79,11 +80,11 @@ export class LocalLog implements Log {
     return this.entries.settled(logId, () => ({ entries: slice.entries, complete }));
   }
 
-  async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
+  async last(logId: string): Promise<Sequenced<Entry<"header">> | undefined> {
     const backwards = { start: [logId, Number.MAX_SAFE_INTEGER], end: [logId, 0], reverse: true, limit: 1 };
     return this.entries.settled(logId, () => {
       const [last] = this.entries.db.getRange(backwards);
-      return last && { sequence: last.key[1], entry: decode(last.value, "head") };
+      return last && { sequence: last.key[1], entry: decode(last.value, "header") };
     });
   }
 
@@ -168,9 +169,9 @@ export class LocalLog implements Log {
 
   #erase(key: Key): void {
     const { secondaryIndexes } = this.options;
-    const entry = this.entries.get(key, "head");
+    const entry = this.entries.get(key, "header");
     if (entry?.op === "store") {
-      const memory = entry as Projected["head"];
+      const memory = entry as MemoryHeader;
       this.entries.db.putSync(key, encode(remainderOf(memory)));
       secondaryIndexes.erase(key, memory);
     } else if (entry?.op === "lost") {

@@ -189,7 +189,7 @@ export class LocalSecondaryIndexes implements SecondaryIndexes {
 
   /** Links a memory to its successor, unless it is erased. One that is replaced or deleted is to be erased, also if damaged. */
   #link(target: Key, link: Link): void {
-    const op = this.entries.get(target, "head")?.op;
+    const op = this.entries.get(target, "header")?.op;
     if (op === "store") this.#links.putSync(target, link);
     if (link[1] !== "superseded" && (op === "store" || op === "lost")) this.#unerased.putSync(target, true);
   }

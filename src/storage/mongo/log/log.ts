@@ -28,7 +28,7 @@ const READS_WAITING_MAX = 1_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum number of documents asked for at a time, and assumed weight while a log's is unknown. */
 const ASK_MAX = 512;
-const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, head: 8_192 } as const;
+const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, header: 8_192 } as const;
 
 /** Index for counting: each entry's number, kind and bytes. It alone is read, because a document is up to 1.6 MB. */
 export const COUNT_INDEX = { _id: 1, op: 1, bytes: 1 } as const;
@@ -60,10 +60,10 @@ export class MongoLog implements Log {
     return this.#weighed({ logId, projection, most: limit }, () => this.#read(range));
   }
 
-  async last(logId: string): Promise<Sequenced<Entry<"head">> | undefined> {
-    const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
+  async last(logId: string): Promise<Sequenced<Entry<"header">> | undefined> {
+    const newest = { sort: { _id: -1 }, projection: projectionOf("header") } as const;
     const record = await withTimeout(this.entries.findOne({ _id: idsFrom(logId) }, newest));
-    return record ? sequenced(record, "head") : undefined;
+    return record ? sequenced(record, "header") : undefined;
   }
 
   async fetch<W extends Projection>(request: Sequences & { projection: W }): Promise<Fetched<W>> {
@@ -132,7 +132,7 @@ export class MongoLog implements Log {
         const sequences = Array.from({ length }, (_, i) => next + i);
         // A scan can pass a number just before it is taken, and then see a later one. The later writer had
         // seen the number taken, so an entry that a second look does not find either is lost.
-        const late = await this.#find({ logId, sequences, projection: "head" });
+        const late = await this.#find({ logId, sequences, projection: "header" });
         if (late.entries.length === 0)
           dense.push(...sequences.map((sequence) => ({ sequence, entry: lost("it is missing") })));
       }
