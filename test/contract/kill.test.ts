@@ -8,7 +8,7 @@ import { memoriesOf } from "./samples.js";
 
 const ROUNDS = 3;
 /** Number of reported writes before the kill. It differs each round, so that kills fall on different moments. */
-const HEARD_BEFORE_KILL = 150;
+const REPORTS_BEFORE_KILL = 150;
 /** Time for which a charge may be in memory alone, if its call stores nothing. */
 const UNWRITTEN_MS = 100;
 
@@ -29,10 +29,10 @@ it("the local database keeps every answered write when its process is killed, bu
   for (let round = 1; round <= ROUNDS; round++) {
     const child = startChild("write", dataDir);
     const reports: Report[] = [];
-    const hear = async () => JSON.parse(await child.hear());
+    const nextReport = async () => JSON.parse(await child.nextLine());
     // On a quick machine as many take less than what is left out below.
     const isLong = () => (reports.at(-1)?.atMs ?? 0) - (reports[0]?.atMs ?? 0) > 2 * UNWRITTEN_MS;
-    while (reports.length < HEARD_BEFORE_KILL * round || !isLong()) reports.push(await hear());
+    while (reports.length < REPORTS_BEFORE_KILL * round || !isLong()) reports.push(await nextReport());
     reports.push(...(await child.kill()).map((line) => JSON.parse(line)));
     const lastMs = Math.max(...reports.map(({ atMs }) => atMs));
     kept.push(...reports.filter(({ storesNothing, atMs }) => !storesNothing || atMs < lastMs - UNWRITTEN_MS));

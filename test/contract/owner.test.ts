@@ -38,9 +38,9 @@ describe("the folder of the local database", () => {
   const startAll = async (count: number) => {
     const started = Array.from({ length: count }, () => startChild("own", dataDir));
     children.push(...started);
-    for (const child of started) expect(await child.hear()).toBe("ready");
+    for (const child of started) expect(await child.nextLine()).toBe("ready");
     for (const child of started) child.tell("go");
-    return Promise.all(started.map(async (child) => ({ child, said: await child.hear() })));
+    return Promise.all(started.map(async (child) => ({ child, said: await child.nextLine() })));
   };
   const inUse = (folder = dataDir) => `DATA_DIR ${folder} is in use by another recalld`;
   const files = (folder = dataDir) => readdir(folder, { recursive: true });

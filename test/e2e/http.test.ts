@@ -227,7 +227,7 @@ describe("large bodies", () => {
     connection.write(
       `POST /store HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${caller.key}\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n{}`,
     );
-    expect(await connection.heard(/"message"/)).toMatch(/^HTTP\/1.1 413 /);
+    expect(await connection.received(/"message"/)).toMatch(/^HTTP\/1.1 413 /);
     connection.close();
   });
 });
@@ -363,7 +363,7 @@ describe("odd clients", () => {
         ? `GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-ID: ${id}\r\n\r\n`
         : `POST /recall HTTP/1.1\r\nHost: x\r\nX-Request-ID: ${id}\r\nAuthorization: Bearer ${caller.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     connection.write(ids.map(request).join(""));
-    const text = await connection.heard(/pipe-19\r\n[\s\S]*"query_tokens"/);
+    const text = await connection.received(/pipe-19\r\n[\s\S]*"query_tokens"/);
     expect([...text.matchAll(/^x-request-id: (\S+)\r$/gim)].map(([, id]) => id)).toEqual(ids);
     expect(text.match(/HTTP\/1.1 200 OK/g)).toHaveLength(ids.length);
     connection.close();

@@ -74,7 +74,7 @@ async function post(session: ClientHttp2Session, body: Buffer, { ends = true } =
 }
 
 /** Returns everything received on a connection until the text has come, or it has closed. */
-function heard(socket: Socket, pattern: RegExp): Promise<string> {
+function received(socket: Socket, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve) => {
     socket.on("data", (chunk) => {
@@ -108,7 +108,7 @@ describe.each(Object.entries(READERS))("a handler that reads %s", (_, read) => {
     ["of a length", `${HEAD}Content-Length: ${BODY.length}\r\n\r\n`, [BODY]],
   ])("leaves an HTTP/1 connection to be used after a body %s", async (_, head, body) => {
     const socket = raw((await serve(read)).port);
-    const answers = heard(socket, /answered[\s\S]*answered/);
+    const answers = received(socket, /answered[\s\S]*answered/);
     for (const bytes of [head, ...body, `${HEAD}Content-Length: 0\r\n\r\n`]) socket.write(bytes);
     expect(await answers).not.toContain("[closed]");
   });
@@ -132,7 +132,7 @@ describe("a body that does not end after its answer", () => {
     ["slow", Buffer.alloc(100)],
   ])("ends its HTTP/1 connection, after the answer, when it is %s", async (_, body) => {
     const socket = raw((await serve(read, limits)).port);
-    const answer = heard(socket, /\[closed\]/);
+    const answer = received(socket, /\[closed\]/);
     socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
     socket.write(chunk(body));
     expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered[\s\S]*\[closed\]$/);
@@ -140,7 +140,7 @@ describe("a body that does not end after its answer", () => {
 
   it("ends its HTTP/1 connection at once, after the answer, when it comes in thousands of chunks of a byte", async () => {
     const socket = raw((await serve(read, { unreadTimeoutMs: 60_000 })).port);
-    const answer = heard(socket, /\[closed\]/);
+    const answer = received(socket, /\[closed\]/);
     socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(60_000)}`);
     expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered[\s\S]*\[closed\]$/);
   });

@@ -7,7 +7,7 @@ export interface RawConnection {
   readonly socket: Socket;
   write(bytes: string | Uint8Array): void;
   /** Resolves with everything received, once it matches. */
-  heard(pattern: RegExp): Promise<string>;
+  received(pattern: RegExp): Promise<string>;
   /** Resolves with everything received, once the other side has closed. */
   ended(): Promise<string>;
   close(): void;
@@ -42,7 +42,7 @@ export function openRaw(port: number): RawConnection {
   return {
     socket,
     write: (bytes) => void socket.write(bytes),
-    heard: (pattern) => until(() => pattern.test(text)),
+    received: (pattern) => until(() => pattern.test(text)),
     ended: () => until(() => closed),
     close: () => void socket.destroy(),
   };

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 export interface Child {
   tell(line: string): void;
   /** Resolves with the next line that it writes. */
-  hear(): Promise<string>;
+  nextLine(): Promise<string>;
   /** Kills it with kill -9 and resolves with all lines that were not yet read. */
   kill(): Promise<string[]>;
 }
@@ -17,7 +17,7 @@ export function startChild(program: "own" | "write", dataDir: string): Child {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     tell: (line) => void child.stdin.write(`${line}\n`),
-    hear: async () => {
+    nextLine: async () => {
       const { value, done } = await lines.next();
       if (done) throw new Error(`${program} ended`);
       return value;
