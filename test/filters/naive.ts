@@ -16,18 +16,18 @@ export function naiveMatch(filter: JsonObject, memory: Example): boolean {
     if (key === "$and") return (wanted as JsonObject[]).every((each) => naiveMatch(each, memory));
     if (key === "$or") return (wanted as JsonObject[]).some((each) => naiveMatch(each, memory));
     if (key === "$not") return !naiveMatch(wanted as JsonObject, memory);
-    return meets(valuesAt(key, memory), wanted, TIMES.includes(key));
+    return passesAll(valuesAt(key, memory), wanted, TIMES.includes(key));
   });
 }
 
-function meets(values: readonly Json[], wanted: Json, isTime: boolean): boolean {
+function passesAll(values: readonly Json[], wanted: Json, isTime: boolean): boolean {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
-    return meets(values, { $eq: wanted }, isTime);
+    return passesAll(values, { $eq: wanted }, isTime);
   }
-  return Object.entries(wanted).every(([operator, operand]) => meet(values, { operator, operand, isTime }));
+  return Object.entries(wanted).every(([operator, operand]) => passes(values, { operator, operand, isTime }));
 }
 
-function meet(
+function passes(
   values: readonly Json[],
   { operator, operand, isTime }: { operator: string; operand: Json; isTime: boolean },
 ): boolean {
@@ -65,7 +65,7 @@ function meet(
       );
     default:
       if (operator !== "$not") throw new Error(`no operator ${operator}`);
-      return !meets(values, operand, isTime);
+      return !passesAll(values, operand, isTime);
   }
 }
 

@@ -395,8 +395,8 @@ describe("a broken index", () => {
     await until(() => threads.length === 1);
     await threads[0]?.terminate();
     // A caller that meets it is told to retry, or is served already.
-    const met = await domain.recall("a", query).catch((error) => error);
-    expect(Array.isArray(met) ? "unavailable" : met.code).toBe("unavailable");
+    const answer = await domain.recall("a", query).catch((error) => error);
+    expect(Array.isArray(answer) ? "unavailable" : answer.code).toBe("unavailable");
     const late = memoryOf({ sequence: 601, vector: query });
     await domain.append("a", late);
     expect((await domain.recall("a", query))?.[0]).toBe(late.id);

@@ -34,12 +34,12 @@ export function matches(condition: Condition, subject: Subject): boolean {
     if (part.kind === "not") return !holds(part.operand);
     if (part.kind !== "test")
       return part.kind === "all" ? part.operands.every(holds) : part.operands.some(holds);
-    let isMet = false;
+    let isMatch = false;
     const passes = testerOf(part.test);
     eachOf(part.field, { subject, parsed }, (value, isElement) => {
-      isMet ||= passes(value, isElement);
+      isMatch ||= passes(value, isElement);
     });
-    return isMet;
+    return isMatch;
   };
   return holds(condition);
 }
