@@ -5,8 +5,8 @@ import { sharedServer, type TestServer } from "../support/server.js";
 import { type Place, placesOf } from "./places.js";
 import { sentences } from "./sentences.js";
 import {
+  closeContexts,
   findings,
-  leaveBrowser,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -46,7 +46,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       await caller.store({ text, namespace: RIGHT_TO_LEFT_NAMESPACE, metadata: { لون: "أحمر" } });
   }, 120_000);
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   const visitAll = async (page: Page, places: readonly Place[]) => {

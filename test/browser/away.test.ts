@@ -4,7 +4,7 @@ import { signUp } from "../support/caller.js";
 import { freePort } from "../support/free-port.js";
 import { startServer, type TestServer } from "../support/server.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -32,7 +32,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(
       await signInWith(page, server.url, caller.key);
     }, 60_000);
     afterAll(async () => {
-      await leaveBrowser(browser);
+      await closeContexts(browser);
       await server?.stop();
     });
 

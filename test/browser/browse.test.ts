@@ -4,7 +4,7 @@ import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 import { openMore } from "./places.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -45,7 +45,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await signInWith(page, server.url, caller.key);
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   async function open(query = "", namespace = "home"): Promise<void> {

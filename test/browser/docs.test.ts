@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedServer, type TestServer } from "../support/server.js";
-import { findings, leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
+import { closeContexts, findings, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
 
 /** Pages of every kind, none of them long: the introduction, a guide with tables, a file, a folder. */
 const PAGES = ["", "clients", "files/server.json", "files/proto/recalld/v1", "no/such/page"];
@@ -19,7 +19,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the docs in a browser
     browser = await openBrowser();
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   it("open by the address of a section, and show it below the bar", async () => {

@@ -6,7 +6,7 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { callerAt } from "../support/caller.js";
 import { sharedServer, startServer, type TestServer } from "../support/server.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -38,7 +38,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
     key = await fill(server.url);
   }, 60_000);
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   it("shows markup in text, metadata, namespace, key name and email as text, everywhere", async () => {

@@ -5,7 +5,7 @@ import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 import { openMore } from "./places.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -35,7 +35,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the porta
     await signInWith(page, server.url, caller.key);
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   async function open(text: string): Promise<void> {

@@ -6,8 +6,8 @@ import { type Caller, signUp } from "../support/caller.js";
 import { aFlow, type Flow, ISSUER } from "../support/oauth.js";
 import { startServer, type TestServer } from "../support/server.js";
 import {
+  closeContexts,
   findings,
-  leaveBrowser,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -44,7 +44,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     for (const context of browser.contexts()) await context.close();
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
     await server?.stop();
     app?.close();
   });

@@ -8,7 +8,7 @@ import { connect } from "../support/mcp.js";
 import { readJson } from "../support/protocols.js";
 import type { TestServer } from "../support/server.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -41,7 +41,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       page = visitor.page;
     }, 60_000);
     afterAll(async () => {
-      await leaveBrowser(browser);
+      await closeContexts(browser);
       await server?.stop();
     });
 

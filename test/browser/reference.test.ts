@@ -7,7 +7,7 @@ import type { Document } from "../../web/src/reference/openapi.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -34,7 +34,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the API reference", (
     caller = await signUp(server.url);
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   async function open(name: string) {

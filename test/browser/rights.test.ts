@@ -7,7 +7,7 @@ import { type Caller, signUp } from "../support/caller.js";
 import { sharedServer, type TestServer } from "../support/server.js";
 import { openMenu, openMore } from "./places.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -48,7 +48,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     await caller.store({ text: "The standup is at ten.", namespace: "work" });
   }, 60_000);
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
   });
 
   /** Signs in with a new key, on a screen of the given width. */

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
 import {
-  leaveBrowser,
+  closeContexts,
   NO_CHROMIUM,
   needPortal,
   openBrowser,
@@ -33,7 +33,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     for (const context of browser.contexts()) await context.close();
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
     await server?.stop();
   });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer } from "../support/server.js";
-import { leaveBrowser, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
+import { closeContexts, NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
 
 const PREFIX = "/tools/memory";
 
@@ -19,7 +19,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal under a su
     browser = await openBrowser();
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
     proxy?.close();
     await server?.stop();
   });

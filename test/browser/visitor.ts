@@ -35,7 +35,7 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** Closes all that a test has opened in the browser. */
-export async function leaveBrowser(left: Browser | undefined): Promise<void> {
+export async function closeContexts(left: Browser | undefined): Promise<void> {
   await Promise.all((left?.contexts() ?? []).map((context) => context.close()));
 }
 

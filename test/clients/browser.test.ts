@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { leaveBrowser, NO_CHROMIUM, openBrowser } from "../browser/visitor.js";
+import { closeContexts, NO_CHROMIUM, openBrowser } from "../browser/visitor.js";
 import { ROOT } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
@@ -43,7 +43,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the client in a brows
     browser = await openBrowser();
   });
   afterAll(async () => {
-    await leaveBrowser(browser);
+    await closeContexts(browser);
     page?.close();
     await server?.stop();
     rmSync(built, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { leaveFor } from "../../web/src/authorize/leave-for.js";
+import { redirectTo } from "../../web/src/authorize/redirect-to.js";
 import { parseMetadata } from "../../web/src/playground/metadata.js";
 
 it.each(["1234567890123456789", "1e999", "-0", "NaN"])("the portal takes no metadata with %s", (number) => {
@@ -17,8 +17,8 @@ it("the portal goes to an application's address, but to none that runs in the pa
     "java\nscript:alert(1)",
     "data:text/html,x",
   ])
-    expect(() => leaveFor(address)).toThrow("no place to go to");
+    expect(() => redirectTo(address)).toThrow("no place to go to");
   expect(assign).not.toHaveBeenCalled();
-  for (const address of ["https://app.example/back?code=1", "cursor://back?code=1"]) leaveFor(address);
+  for (const address of ["https://app.example/back?code=1", "cursor://back?code=1"]) redirectTo(address);
   expect(assign.mock.calls.flat()).toEqual(["https://app.example/back?code=1", "cursor://back?code=1"]);
 });

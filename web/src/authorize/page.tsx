@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
 import { useSession } from "../session/session";
 import { ConsentForm } from "./consent-form";
-import { leaveFor } from "./leave-for";
+import { redirectTo } from "./redirect-to";
 import { type AuthorizationRequest, readRequest } from "./request";
 
 /** Page that asks the user whether an application may use the memories. */
@@ -80,7 +80,7 @@ function Problem({ request: { redirect, problem, location } }: { request: Author
             </span>
           </p>
           <div className="actions">
-            <button type="button" onClick={() => leaveFor(location ?? "")}>
+            <button type="button" onClick={() => redirectTo(location ?? "")}>
               Go back to {redirect.host}
             </button>
           </div>

@@ -1,6 +1,6 @@
 import { FROM_PORTAL, SERVICE_URL } from "../session/client";
 import { errorOf } from "../session/sign-in";
-import { leaveFor } from "./leave-for";
+import { redirectTo } from "./redirect-to";
 
 /** Request of an application for a key, as the server has read it. */
 export interface AuthorizationRequest {
@@ -32,7 +32,7 @@ export function readRequest(): Promise<AuthorizationRequest> {
 
 /** Sends the user's answer, and goes where the server says. @throws ConnectError */
 export async function sendAnswer(answer: Answer): Promise<void> {
-  leaveFor(((await post("answer", answer)) as { location: string }).location);
+  redirectTo(((await post("answer", answer)) as { location: string }).location);
 }
 
 async function post(path: string, body: object): Promise<unknown> {
