@@ -218,9 +218,9 @@ describe("a memory that has expired", () => {
     const logId = await service.write("a", [...expired, memory(4)]);
     const { ports } = service.domain();
     const wiped: (readonly number[])[] = [];
-    const wipe: typeof ports.indexes.wipe = async (of, sequences) => {
-      if (of === logId) wiped.push(sequences.toSorted());
-      await ports.indexes.wipe(of, sequences);
+    const wipe: typeof ports.indexes.wipe = async (wipedId, sequences) => {
+      if (wipedId === logId) wiped.push(sequences.toSorted());
+      await ports.indexes.wipe(wipedId, sequences);
     };
     expect(await eraseExpired({ ...ports, indexes: withChanges(ports.indexes, { wipe }) })).toBe(3);
     expect(wiped).toEqual([[1, 2, 3]]);

@@ -37,7 +37,7 @@ export async function growthDuring(url: string, work: () => Promise<unknown>) {
   const before = await scrape(url);
   await work();
   const after = await scrape(url);
-  return (...of: Parameters<Scrape["sum"]>) => after.sum(...of) - before.sum(...of);
+  return (...metric: Parameters<Scrape["sum"]>) => after.sum(...metric) - before.sum(...metric);
 }
 
 function sampleOf(line: string): Sample | undefined {

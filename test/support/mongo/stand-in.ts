@@ -71,8 +71,15 @@ async function threadStates(pid: number): Promise<string[]> {
   return stats.map((stat) => stat.charAt(stat.lastIndexOf(")") + 2));
 }
 
-async function launch(of: { lib: string; port: number; file: string }) {
-  const args = [...JVM, "-cp", join(of.lib, "*"), "MongoStandIn.java", String(of.port), of.file];
+async function launch(options: { lib: string; port: number; file: string }) {
+  const args = [
+    ...JVM,
+    "-cp",
+    join(options.lib, "*"),
+    "MongoStandIn.java",
+    String(options.port),
+    options.file,
+  ];
   const { child, port } = await startChild("java", args, FOLDER).catch((error) => {
     throw new Error("Java could not start the stand-in", { cause: error });
   });
