@@ -58,7 +58,7 @@ describe("reads of the embedded log that wait for each other", () => {
     return log.read({ logId, from: 1, limit, projection: "header" });
   };
   /** Has every read take its time. */
-  const beLate = (byMs = 100) => {
+  const makeOverdue = (byMs = 100) => {
     let ms = performance.now();
     const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += byMs));
     onTestFinished(() => late.mockRestore());
@@ -73,7 +73,7 @@ describe("reads of the embedded log that wait for each other", () => {
       if (!isOver) setImmediate(onIteration);
     };
     setImmediate(onIteration);
-    beLate(1);
+    makeOverdue(1);
     for (let read = 0; read < 40; read++) await readFrom(1);
     isOver = true;
     expect(iterations).toBeGreaterThan(10);
@@ -86,7 +86,7 @@ describe("reads of the embedded log that wait for each other", () => {
       () => used.storage.log.fetch({ logId, sequences: [1, 2], projection: "text" }),
     ],
   ])("are of few entries, as of a recall, before those of all who %s", async (_, readLong) => {
-    beLate();
+    makeOverdue();
     const ended: string[] = [];
     const long = Array.from({ length: 20 }, () => readLong().then(() => ended.push("long")));
     const fetched = used.storage.log.fetch({ logId, sequences: [7], projection: "header" });
@@ -96,7 +96,7 @@ describe("reads of the embedded log that wait for each other", () => {
   });
 
   it("are of many entries soon, however many others there are", async () => {
-    beLate();
+    makeOverdue();
     let isRead = false;
     let others = 0;
     const readOthers = async () => {

@@ -39,7 +39,7 @@ const RETRY_MS = { min: 1_000, max: 30_000 };
 const ATTEMPTS_MAX = 2;
 const RESTART_PAUSE_MS = 1000;
 /** Interval between checks that waiting texts can still be done in time. */
-const LATE_CHECK_MS = 250;
+const OVERDUE_CHECK_MS = 250;
 
 /**
  * A worker gets its next text while it reads one, so that it never waits for the main thread. Both
@@ -99,7 +99,7 @@ export class Pool {
   readonly #underWay = new Set<Promise<void>>();
   #mainThread: MainThread | undefined;
   readonly #closing = new AbortController();
-  readonly #stopChecking = callEvery(LATE_CHECK_MS, () => this.#rejectOverdue());
+  readonly #stopChecking = callEvery(OVERDUE_CHECK_MS, () => this.#rejectOverdue());
 
   private constructor(private readonly options: PoolOptions) {}
 

@@ -128,8 +128,8 @@ export class Http2Sessions {
     const { session } = stream;
     const open = session && this.#sessions.get(session);
     if (session === undefined || open === undefined) return false;
-    const isLate = time.isOver();
-    if (isLate) this.#pauseAll();
+    const isSliceOver = time.isOver();
+    if (isSliceOver) this.#pauseAll();
     const { http2Streams } = this.counts;
     const owner = networkOf(this.proxies.addressOf({ socket: session.socket as Socket, headers }));
     open.opened = true;
@@ -148,7 +148,7 @@ export class Http2Sessions {
     );
     // A read of 64 KiB may hold five hundred calls that the client has each reset before it opened the next. Those that it
     // resets stay open until nothing is read any more.
-    const isTooMany = isLate && open.streams.size >= this.limits.streamsMax;
+    const isTooMany = isSliceOver && open.streams.size >= this.limits.streamsMax;
     if (stream.closed || isTooMany || isEnding(session) || !http2Streams.tryTake(owner)) {
       stream.once("close", () => this.#noteReset(session, open));
       // Later, because Node is in the middle of reading now.

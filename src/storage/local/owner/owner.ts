@@ -104,9 +104,9 @@ async function take({ dataDir, answer }: Folder): Promise<(() => Promise<void>) 
     await rename(claiming, owner);
   } catch (error) {
     // An owner removes the folders of the others.
-    const isLate = !(await readdir(dataDir).catch(() => [""])).includes(basename(claiming));
+    const isRemoved = !(await readdir(dataDir).catch(() => [""])).includes(basename(claiming));
     await release();
-    return isLate ? undefined : on(OCCUPIED, undefined)(error as NodeJS.ErrnoException);
+    return isRemoved ? undefined : on(OCCUPIED, undefined)(error as NodeJS.ErrnoException);
   }
   // What cannot be removed now is removed by the next owner.
   await removeClaims(dataDir).catch(() => {});
