@@ -10,15 +10,15 @@ const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 /** Reads that a test lets go on. */
 class Puppet {
   readonly texts: string[] = [];
-  readonly #pending: { resolve(reading: Encoded): void; reject(error: unknown): void }[] = [];
+  readonly #pending: { resolve(embedding: Encoded): void; reject(error: unknown): void }[] = [];
 
   run(text: string): Promise<Encoded> {
     this.texts.push(text);
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   }
 
-  async answer(reading: Partial<Encoded> = {}): Promise<void> {
-    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...reading } as Encoded);
+  async answer(embedding: Partial<Encoded> = {}): Promise<void> {
+    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...embedding } as Encoded);
     await nextIteration();
   }
 
@@ -72,56 +72,56 @@ async function open({ restarted = Promise.resolve(), msPerCost = 0.1 } = {}) {
     },
     startMainThread: async () => new MainThread(here, () => others.calls === 0),
   });
-  const read = (text: string, input: Partial<EmbedInput> = {}) => {
-    const reading = pool.embed({ text, field: "query", owner: "acc", ...input });
-    reading.catch(() => {});
-    return reading;
+  const embed = (text: string, input: Partial<EmbedInput> = {}) => {
+    const embedding = pool.embed({ text, field: "query", owner: "acc", ...input });
+    embedding.catch(() => {});
+    return embedding;
   };
   onTestFinished(async () => {
     for (let i = 0; i < 5; i++) await Promise.all([here.answer(), worker.answer()]);
     await pool.close();
   });
-  return { pool, read, worker, here, others };
+  return { pool, read: embed, worker, here, others };
 }
 
 it.each(["query", "text"] as const)("a short %s that is alone is read on the main thread", async (field) => {
-  const { read, pool, worker, here } = await open();
+  const { read: embed, pool, worker, here } = await open();
   const threads: string[] = [];
-  const reading = read("tea", { field, onBegin: (thread) => threads.push(thread) });
+  const embedding = embed("tea", { field, onBegin: (thread) => threads.push(thread) });
   expect(pool.waiting[field]).toBe(1);
   await nextIteration();
   expect(here.texts).toEqual(["tea"]);
   expect(pool.waiting[field]).toBe(0);
   await here.answer({ tokens: 7 });
-  expect(await reading).toEqual({ tokens: 7, vectors: Float32Array.of(1) });
+  expect(await embedding).toEqual({ tokens: 7, vectors: Float32Array.of(1) });
   expect(threads).toEqual(["main"]);
   expect(worker.texts).toEqual([]);
 });
 
 it("texts that arrive in the same iteration of the event loop are read in threads", async () => {
-  const { read, worker, here } = await open();
-  for (const text of ["a", "b"]) read(text, { owner: text });
+  const { read: embed, worker, here } = await open();
+  for (const text of ["a", "b"]) embed(text, { owner: text });
   await nextIteration();
   expect(worker.texts).toEqual(["a", "b"]);
   expect(here.texts).toEqual([]);
 });
 
 it("while the main thread reads, others' texts are read in threads, and an account's next one too", async () => {
-  const { read, worker, here } = await open();
-  read("a");
+  const { read: embed, worker, here } = await open();
+  embed("a");
   await nextIteration();
-  read("a2");
-  read("b", { owner: "other" });
+  embed("a2");
+  embed("b", { owner: "other" });
   await nextIteration();
   expect(here.texts).toEqual(["a"]);
   expect(worker.texts).toEqual(["a2", "b"]);
   await here.answer();
   await nextIteration();
-  read("a3");
+  embed("a3");
   await nextIteration();
   expect(here.texts).toEqual(["a"]);
   for (let i = 0; i < 3; i++) await worker.answer();
-  read("a4");
+  embed("a4");
   await nextIteration();
   expect(here.texts).toEqual(["a", "a4"]);
 });
@@ -129,9 +129,9 @@ it("while the main thread reads, others' texts are read in threads, and an accou
 it.each(["before", "in the same iteration as"] as const)(
   "a text is read in a thread if another call begins %s it",
   async (when) => {
-    const { read, worker, here, others } = await open();
+    const { read: embed, worker, here, others } = await open();
     if (when === "before") others.calls++;
-    read("tea");
+    embed("tea");
     others.calls++;
     await nextIteration();
     expect(worker.texts).toEqual(["tea"]);
@@ -147,9 +147,9 @@ describe("is read in a thread, even alone:", () => {
     ["a short text for a slow model", { msPerCost: HELD_MS_MAX / 12 }],
     ["a short text with more tokens than it seems", { length: 39 }],
   ])("%s", async (_what, { text = "tea", owner = "acc", msPerCost, length = 3 }: Case) => {
-    const { read, worker, here } = await open(msPerCost === undefined ? {} : { msPerCost });
+    const { read: embed, worker, here } = await open(msPerCost === undefined ? {} : { msPerCost });
     here.length = length;
-    read(text, { owner });
+    embed(text, { owner });
     await nextIteration();
     expect(worker.texts).toEqual([text]);
     expect(here.texts).toEqual([]);
@@ -164,76 +164,76 @@ interface Case {
 }
 
 it("an error on the main thread is about its text alone", async () => {
-  const { read, here } = await open();
-  const failing = read("a");
+  const { read: embed, here } = await open();
+  const failing = embed("a");
   await nextIteration();
   here.fail(new Error("bad token"));
   await expect(failing).rejects.toMatchObject({ code: "internal", cause: new Error("bad token") });
   here.length = new Error("bad text");
-  await expect(read("b")).rejects.toMatchObject({ code: "internal", cause: new Error("bad text") });
+  await expect(embed("b")).rejects.toMatchObject({ code: "internal", cause: new Error("bad text") });
   here.length = 3;
-  const next = read("c");
+  const next = embed("c");
   await nextIteration();
   await here.answer();
   expect((await next).tokens).toBe(1);
 });
 
 it("a text that is broken off before its turn is not read", async () => {
-  const { read, worker, here } = await open();
+  const { read: embed, worker, here } = await open();
   const leaving = new AbortController();
-  const reading = read("tea", { signal: leaving.signal });
+  const embedding = embed("tea", { signal: leaving.signal });
   leaving.abort(new Error("gone"));
-  await expect(reading).rejects.toThrow("gone");
+  await expect(embedding).rejects.toThrow("gone");
   await nextIteration();
   expect([...here.texts, ...worker.texts]).toEqual([]);
 });
 
 it("a text that comes right after one that was broken off gets its own vector", async () => {
-  const { read, worker, here } = await open();
+  const { read: embed, worker, here } = await open();
   const gone = new AbortController();
-  read("a", { signal: gone.signal });
+  embed("a", { signal: gone.signal });
   gone.abort();
-  const reading = read("b", { owner: "other" });
+  const embedding = embed("b", { owner: "other" });
   await nextIteration();
   expect([...here.texts, ...worker.texts]).toEqual(["b"]);
   await Promise.all([here.answer({ tokens: 2 }), worker.answer({ tokens: 2 })]);
-  expect((await reading).tokens).toBe(2);
+  expect((await embedding).tokens).toBe(2);
 });
 
 it("a text that is broken off while the main thread reads it counts against its account", async () => {
-  const { read, here } = await open();
+  const { read: embed, here } = await open();
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const leaving = new AbortController();
-  const reading = read("tea", { signal: leaving.signal });
+  const embedding = embed("tea", { signal: leaving.signal });
   await nextIteration();
   await nextIteration();
   leaving.abort(new Error("gone"));
-  await expect(reading).rejects.toThrow("gone");
+  await expect(embedding).rejects.toThrow("gone");
   vi.advanceTimersByTime(ABANDONED_MS_MAX);
   await here.answer();
-  await expect(read("more")).rejects.toMatchObject({ reason: "ABANDONED_WORK" });
+  await expect(embed("more")).rejects.toMatchObject({ reason: "ABANDONED_WORK" });
 });
 
 it("closing finishes the text that the main thread reads, and frees its model once", async () => {
-  const { pool, read, here } = await open();
-  const reading = read("tea");
+  const { pool, read: embed, here } = await open();
+  const embedding = embed("tea");
   await nextIteration();
   const closing = pool.close();
   await nextIteration();
   expect(here.closed).toBe(0);
   await here.answer();
   await closing;
-  expect((await reading).tokens).toBe(1);
+  expect((await embedding).tokens).toBe(1);
   await pool.close();
   expect(here.closed).toBe(1);
 });
 
 it("closing refuses a text that waits for its turn on the main thread", async () => {
-  const { pool, read, here } = await open();
-  const reading = read("tea");
+  const { pool, read: embed, here } = await open();
+  const embedding = embed("tea");
   await pool.close();
-  await expect(reading).rejects.toMatchObject({ code: "unavailable" });
+  await expect(embedding).rejects.toMatchObject({ code: "unavailable" });
   await nextIteration();
   expect(here.texts).toEqual([]);
 });
@@ -243,12 +243,12 @@ it("the main thread reads on while all workers are lost", async () => {
   const restarted = new Promise<void>((resolve) => {
     restart = resolve;
   });
-  const { read, worker, here } = await open({ restarted });
+  const { read: embed, worker, here } = await open({ restarted });
   worker.onLost(new WorkerLostError("lost"));
-  const reading = read("tea");
+  const embedding = embed("tea");
   await nextIteration();
   await here.answer();
-  expect((await reading).tokens).toBe(1);
+  expect((await embedding).tokens).toBe(1);
   restart();
 });
 

@@ -25,7 +25,7 @@ function encoded(text: string): Encoded {
 
 /** A model whose threads are lost now and then, and which takes its time for some texts. */
 function modelOf({ next, pick }: Chance) {
-  const read = async (text: string) => {
+  const embed = async (text: string) => {
     if (pick([true, false])) await sleep(3 * next());
     return encoded(text);
   };
@@ -42,13 +42,13 @@ function modelOf({ next, pick }: Chance) {
           worker.onLost(lost);
         }
         if (lost !== undefined) throw lost;
-        return read(text);
+        return embed(text);
       },
       close: async () => {},
     };
     return worker;
   };
-  const prepare = ({ text }: { text: string }) => ({ length: 1, run: () => read(text) });
+  const prepare = ({ text }: { text: string }) => ({ length: 1, run: () => embed(text) });
   return { start, encoder: { prepare, close: async () => {} } };
 }
 
