@@ -141,8 +141,8 @@ export class OpenNamespaces {
    * budget would be built again for every call. As long as all others were used a short while ago as well, copies of
    * vectors go first: otherwise namespaces that are used in turns would close each other for every call.
    */
-  evict(grown: Open): void {
-    if (!grown.gone) this.#note(grown, grown.replica.bytes);
+  evict(changed: Open): void {
+    if (!changed.gone) this.#note(changed, changed.replica.bytes);
     // Only if that may be too much: to measure all takes as long as many calls.
     if (this.#bytesKnown > this.bytesMax) this.#bytes();
     const isTooMany = this.#open.size > OPEN_MAX;

@@ -47,7 +47,7 @@ export function Plot({ slots }: { slots: readonly Slot[] }) {
           <Bar key={slot.key} slot={slot} x={LEFT + index * step} step={step} y={y} lit={index === pointed} />
         ))}
         {slots.map((slot, index) => (
-          <Label key={slot.key} name={slot.axis} step={step} behind={slots.length - 1 - index} end={width} />
+          <Label key={slot.key} name={slot.axis} step={step} fromEnd={slots.length - 1 - index} end={width} />
         ))}
       </svg>
     </div>
@@ -85,18 +85,18 @@ interface LabelProps {
   readonly name: string;
   readonly step: number;
   /** Number of bars that follow. */
-  readonly behind: number;
+  readonly fromEnd: number;
   /** Right end of the plot. */
   readonly end: number;
 }
 
 /** Labels as many bars as there is room for, counted back from the last one. */
-function Label({ name, step, behind, end }: LabelProps) {
-  if (behind % Math.ceil(LABEL / step) !== 0) return null;
-  const isAtEnd = behind === 0 && step < LABEL;
+function Label({ name, step, fromEnd, end }: LabelProps) {
+  if (fromEnd % Math.ceil(LABEL / step) !== 0) return null;
+  const isAtEnd = fromEnd === 0 && step < LABEL;
   return (
     <text
-      x={isAtEnd ? end : end - (behind + 0.5) * step}
+      x={isAtEnd ? end : end - (fromEnd + 0.5) * step}
       y={HEIGHT - 6}
       textAnchor={isAtEnd ? "end" : "middle"}
     >
