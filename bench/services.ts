@@ -9,7 +9,7 @@ import { SERVICES } from "./services/all.js";
 import { openEmbeddings } from "./services/embeddings.js";
 import { type Figures, type Measured, type Quantiles, servicesTable, withServices } from "./services/page.js";
 import { CannotRunError } from "./services/programs.js";
-import type { Place, Service } from "./services/service.js";
+import type { Service, Workspace } from "./services/service.js";
 
 // Compares the latency of memory services that run on this machine without a key: docs/compared.md says how.
 //
@@ -45,13 +45,13 @@ async function run(): Promise<void> {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? CACHE, "services-"));
   const embeddings = await openEmbeddings(CACHE);
   const pythons = [...values.pythons.split(",").filter(Boolean), ...PYTHONS];
-  const place = { folder, cache: join(CACHE, "services"), pythons, embeddings };
+  const workspace = { folder, cache: join(CACHE, "services"), pythons, embeddings };
   try {
     for (const id of values.services.split(",")) {
       const [load = 0] = loadavg();
       if (load > LOAD_MAX)
         console.error(`the machine is busy (load ${load.toFixed(1)}): its figures will be off`);
-      const found = await measured(id, place);
+      const found = await measured(id, workspace);
       if (found === undefined) continue;
       const date = new Date().toISOString().slice(0, 10);
       const all = { ...storedFigures(), [id]: { ...found, date, machine: machine(), load } };
@@ -69,11 +69,11 @@ function storedFigures(): Figures {
 }
 
 /** Measures a service, or says why it cannot run here. */
-async function measured(id: string, place: Place): Promise<Measured | undefined> {
+async function measured(id: string, workspace: Workspace): Promise<Measured | undefined> {
   const open = SERVICES[id];
   if (open === undefined) throw new Error(`no service ${id}: one of ${Object.keys(SERVICES).join(", ")}`);
   try {
-    const service = await open(place);
+    const service = await open(workspace);
     console.error(`${id}: ${service.version}`);
     try {
       return await measure(service, Number(values.memories));

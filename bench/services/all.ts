@@ -8,7 +8,7 @@ import { freePort } from "../../test/support/free-port.js";
 import { connect, startSession, type Tools } from "../../test/support/mcp.js";
 import { startServer } from "../../test/support/server.js";
 import { CannotRunError, post, pythonPrograms, startProgram } from "./programs.js";
-import type { Place, Service } from "./service.js";
+import type { Service, Workspace } from "./service.js";
 
 const NAMESPACE = "bench";
 const TOP_K = 5;
@@ -16,7 +16,7 @@ const SERVER_MEMORY = "@modelcontextprotocol/server-memory";
 const SERVER_MEMORY_VERSION = "2026.8.31";
 
 /** Services by the names of the command line. */
-export const SERVICES: Readonly<Record<string, (place: Place) => Promise<Service>>> = {
+export const SERVICES: Readonly<Record<string, (workspace: Workspace) => Promise<Service>>> = {
   recalld: openRecalld,
   "recalld-mcp": openRecalldMcp,
   "mcp-memory-service": openMcpMemoryService,
@@ -57,7 +57,7 @@ async function openRecalld(): Promise<Service> {
   };
 }
 
-async function openRecalldMcp({ folder }: Place): Promise<Service> {
+async function openRecalldMcp({ folder }: Workspace): Promise<Service> {
   const { server, key } = await startRecalld();
   const tools = await startSession({ HOME: folder, RECALLD_URL: server.url, RECALLD_API_KEY: key });
   return {
@@ -82,12 +82,12 @@ interface Hashed {
   readonly content_hash: string;
 }
 
-async function openMcpMemoryService(place: Place): Promise<Service> {
-  const programs = pythonPrograms("mcp-memory-service", place, {
+async function openMcpMemoryService(workspace: Workspace): Promise<Service> {
+  const programs = pythonPrograms("mcp-memory-service", workspace, {
     code: "import sqlite3, sys; assert sys.version_info >= (3, 10); sqlite3.connect('').enable_load_extension(True)",
     words: "Python 3.10 or newer whose sqlite3 loads extensions",
   });
-  const dataDir = join(place.folder, "mcp-memory-service");
+  const dataDir = join(workspace.folder, "mcp-memory-service");
   mkdirSync(dataDir);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/api`;
@@ -96,7 +96,7 @@ async function openMcpMemoryService(place: Place): Promise<Service> {
     env: {
       MCP_ALLOW_ANONYMOUS_ACCESS: "true",
       MCP_EXTERNAL_EMBEDDING_MODEL: "bundled",
-      MCP_EXTERNAL_EMBEDDING_URL: place.embeddings.url,
+      MCP_EXTERNAL_EMBEDDING_URL: workspace.embeddings.url,
       MCP_MEMORY_BASE_DIR: dataDir,
       MCP_MEMORY_SQLITE_PATH: join(dataDir, "memories.db"),
       MCP_MEMORY_STORAGE_BACKEND: "sqlite_vec",
@@ -123,9 +123,9 @@ async function openMcpMemoryService(place: Place): Promise<Service> {
   };
 }
 
-async function openChroma(place: Place): Promise<Service> {
-  const { embeddings, folder } = place;
-  const programs = pythonPrograms("chroma", place, {
+async function openChroma(workspace: Workspace): Promise<Service> {
+  const { embeddings, folder } = workspace;
+  const programs = pythonPrograms("chroma", workspace, {
     code: "import sys; assert sys.version_info >= (3, 10)",
     words: "Python 3.10 or newer",
   });
@@ -163,12 +163,12 @@ async function openChroma(place: Place): Promise<Service> {
   };
 }
 
-async function openBasicMemory(place: Place): Promise<Service> {
-  const programs = pythonPrograms("basic-memory", place, {
+async function openBasicMemory(workspace: Workspace): Promise<Service> {
+  const programs = pythonPrograms("basic-memory", workspace, {
     code: "import sys; assert sys.version_info >= (3, 12)",
     words: "Python 3.12 or newer",
   });
-  const home = join(place.folder, "basic-memory");
+  const home = join(workspace.folder, "basic-memory");
   mkdirSync(home);
   const tools = await startStdio(join(programs, "basic-memory"), ["mcp"], {
     HOME: home,
@@ -197,7 +197,7 @@ async function openBasicMemory(place: Place): Promise<Service> {
   };
 }
 
-async function openServerMemory({ cache, folder }: Place): Promise<Service> {
+async function openServerMemory({ cache, folder }: Workspace): Promise<Service> {
   const installed = join(cache, "server-memory");
   const program = join(installed, "node_modules/.bin/mcp-server-memory");
   if (!existsSync(program)) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pythonEnvironment } from "../compare/python-environment.js";
-import type { Place } from "./service.js";
+import type { Workspace } from "./service.js";
 
 const START_TIMEOUT_MS = 120_000;
 
@@ -20,13 +20,17 @@ export class CannotRunError extends Error {
  *
  * @param needs Python code that fails where an interpreter does not do, and what it needs in words.
  */
-export function pythonPrograms(name: string, place: Place, needs: { code: string; words: string }): string {
+export function pythonPrograms(
+  name: string,
+  workspace: Workspace,
+  needs: { code: string; words: string },
+): string {
   const does = (python: string) => spawnSync(python, ["-c", needs.code], { stdio: "ignore" }).status === 0;
-  const interpreter = place.pythons.find(does);
+  const interpreter = workspace.pythons.find(does);
   if (interpreter === undefined)
     throw new CannotRunError(`${name} needs ${needs.words}: name one with --pythons PATH,PATH`);
   const requirements = fileURLToPath(new URL(`requirements-${name}.txt`, import.meta.url));
-  return join(pythonEnvironment(join(place.cache, name), { requirements, python: interpreter }), "..");
+  return join(pythonEnvironment(join(workspace.cache, name), { requirements, python: interpreter }), "..");
 }
 
 export interface ServerOptions {

@@ -13,7 +13,7 @@ export interface Service {
 }
 
 /** What a service is opened with. */
-export interface Place {
+export interface Workspace {
   /** Folder of the run, for databases and logs. It is removed at its end. */
   readonly folder: string;
   /** Folder that is kept, for what is installed. */

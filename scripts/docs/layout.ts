@@ -89,9 +89,9 @@ function link(page: Page, { title, path }: Entry): string {
 /** Links to the pages before and after this one, in the order of the navigation. */
 function neighbours(page: Page, navigation: readonly Group[]): string {
   const order = navigation.flatMap(({ pages }) => pages);
-  const place = order.findIndex(({ path }) => addressOf(path) === page.address);
-  if (place < 0) return "";
-  const [before, after] = [order[place - 1], order[place + 1]];
+  const index = order.findIndex(({ path }) => addressOf(path) === page.address);
+  if (index < 0) return "";
+  const [before, after] = [order[index - 1], order[index + 1]];
   return `<nav class="neighbours" aria-label="Neighbouring pages">
 ${before ? `<span><span class="quiet">Before</span> ${link(page, before)}</span>` : "<span></span>"}
 ${after ? `<span><span class="quiet">Next</span> ${link(page, after)}</span>` : ""}

@@ -80,10 +80,10 @@ function nameHeadings(tokens: readonly Token[]): readonly Heading[] {
 
 /** Puts a link to itself behind each heading but the page's title. */
 function linkHeadings(tokens: Token[], headings: readonly Heading[]): Token[] {
-  let place = 0;
+  let next = 0;
   for (const [index, token] of tokens.entries()) {
     if (token.type !== "heading_open") continue;
-    const { level, anchor, text } = headings[place++] as Heading;
+    const { level, anchor, text } = headings[next++] as Heading;
     const inline = tokens[index + 1];
     if (level === 1 || inline?.children === undefined || inline.children === null) continue;
     const link = new (token.constructor as typeof Token)("html_inline", "", 0);
@@ -103,9 +103,9 @@ function textOf(token: Token | undefined): string {
 
 function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): readonly Section[] {
   const sections: { heading: Heading | undefined; parts: string[] }[] = [{ heading: undefined, parts: [] }];
-  let place = 0;
+  let next = 0;
   for (const [index, token] of tokens.entries()) {
-    if (token.type === "heading_open") sections.push({ heading: headings[place++], parts: [] });
+    if (token.type === "heading_open") sections.push({ heading: headings[next++], parts: [] });
     else if (tokens[index - 1]?.type === "heading_open") continue;
     else if (token.type === "inline") sections.at(-1)?.parts.push(textOf(token));
     else if (token.type === "fence") sections.at(-1)?.parts.push(token.content.trim());

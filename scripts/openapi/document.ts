@@ -135,11 +135,11 @@ function byRoute(
     .filter((field) => !hasBody || isInPath(field))
     .map((field) => {
       const described = fieldSchema(field);
-      const place = isInPath(field) ? "path" : "query";
-      const required = place === "path" || isRequired(field);
+      const location = isInPath(field) ? "path" : "query";
+      const required = location === "path" || isRequired(field);
       const example = EXAMPLES[method.name]?.request[field.name];
       const { description, ...schema } = described.type === "object" ? asJsonText(described) : described;
-      return { name: field.name, in: place, required, description, schema, example };
+      return { name: field.name, in: location, required, description, schema, example };
     });
   if (isRepeatable(method)) parameters.push(IDEMPOTENCY_KEY);
   const { responses, ...operation } = common(method, { on: "rest", failures });

@@ -30,8 +30,8 @@ function clockWhere(over: number[] = []): Clock {
   return {
     now: () => 0,
     after(ms, run) {
-      const place = over.indexOf(ms);
-      if (place !== -1) over.splice(place, 1);
+      const index = over.indexOf(ms);
+      if (index !== -1) over.splice(index, 1);
       else if (ms > 10_000) return () => {};
       const timer = setTimeout(run, 10);
       return () => clearTimeout(timer);

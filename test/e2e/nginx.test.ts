@@ -15,7 +15,7 @@ import { newDataDir, startServer, type TestServer } from "../support/server.js";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PROGRAM = [process.env.NGINX ?? "nginx", "/usr/sbin/nginx"].find(
-  (place) => spawnSync(place, ["-v"]).status === 0,
+  (path) => spawnSync(path, ["-v"]).status === 0,
 );
 const missing = PROGRAM === undefined ? " (no nginx in PATH, and NGINX names none)" : "";
 const MIXED_CALLS = 200;

@@ -126,8 +126,8 @@ describe("recalld watch --post", () => {
 
   it("has a file of its own for each receiver, and takes no other's", async () => {
     const { child } = watch("own");
-    const place = join(folder, ".local/state/recalld");
-    await vi.waitFor(() => expect(statSync(place).isDirectory()).toBe(true), WAIT);
+    const stateDir = join(folder, ".local/state/recalld");
+    await vi.waitFor(() => expect(statSync(stateDir).isDirectory()).toBe(true), WAIT);
     child.kill();
     const file = join(folder, "other.json");
     writeFileSync(

@@ -12,14 +12,14 @@ const cls = { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false };
 const last = { pooling_mode_lasttoken: true, pooling_mode_mean_tokens: false };
 
 async function open(toy: Toy, settings: EmbedderOptions["settings"] = {}) {
-  const { folder, place } = await toyModel(toy);
-  const embedder = await openEmbedder({ ...place, settings, workers: 1 });
+  const { folder, source } = await toyModel(toy);
+  const embedder = await openEmbedder({ ...source, settings, workers: 1 });
   onTestFinished(() => embedder.close());
   const read = async (text: string, field: "text" | "query" = "text") => {
     const { vectors, tokens } = await embedder.embed({ text, field, owner: "acc" });
     return { vector: vectors, tokens };
   };
-  return { folder, place, embedder, read };
+  return { folder, source, embedder, read };
 }
 
 /** Embeds by Transformers.js' own pipeline. */

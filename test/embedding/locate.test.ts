@@ -33,10 +33,10 @@ it("the bundled model of an earlier release is taken for a database that has its
   const earlier = join(modelsDir, "bundled");
   await cp(BUNDLED, earlier, { recursive: true });
   await writeFile(join(earlier, "tokenizer_config.json"), "{}");
-  const place = { model: "bundled", modelsDir };
-  expect(await locateModel({ ...place, revision: await revisionOf(earlier) })).toBe(earlier);
+  const source = { model: "bundled", modelsDir };
+  expect(await locateModel({ ...source, revision: await revisionOf(earlier) })).toBe(earlier);
   for (const revision of [undefined, await revisionOf(BUNDLED), "0".repeat(64)]) {
-    expect(await locateModel({ ...place, revision })).toBe(BUNDLED);
+    expect(await locateModel({ ...source, revision })).toBe(BUNDLED);
   }
 });
 

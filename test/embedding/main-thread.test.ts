@@ -42,12 +42,12 @@ async function open(options: Options = {}) {
 describe.each([
   ["the bundled model", {}, true],
   ["MiniLM", { model: "Xenova/all-MiniLM-L6-v2", modelsDir: MODELS_DIR ?? "" }, MODELS_DIR !== undefined],
-])("%s", (_name, place, isThere) => {
+])("%s", (_name, source, isThere) => {
   it.skipIf(!isThere)(
     "gives a text the same vector in the main thread as in a thread, bit for bit",
     async () => {
       let alone = true;
-      const { embed, threads } = await open({ ...place, isAlone: () => alone });
+      const { embed, threads } = await open({ ...source, isAlone: () => alone });
       for (const text of TEXTS) {
         alone = true;
         const here = await embed(text);
@@ -63,8 +63,8 @@ describe.each([
 
 describe("a tiny model", () => {
   it("is read in the main thread while the caller is alone", AGAIN, async () => {
-    const { place } = await toyModel();
-    const { embed, threads } = await open({ ...place, isAlone: () => true });
+    const { source } = await toyModel();
+    const { embed, threads } = await open({ ...source, isAlone: () => true });
     for (const text of ["train", "ticket", "station"]) await embed(text);
     expect(threads).toEqual({ main: 3, worker: 0 });
     await Promise.all(["train", "ticket"].map(embed));
@@ -72,20 +72,20 @@ describe("a tiny model", () => {
   });
 
   it("is in threads only, if nothing tells whether a caller is alone", async () => {
-    const { place } = await toyModel();
-    const { embed, threads } = await open(place);
+    const { source } = await toyModel();
+    const { embed, threads } = await open(source);
     await embed("train");
     expect(threads).toEqual({ main: 0, worker: 1 });
   });
 
   it("whose files change while it starts is refused", AGAIN, async () => {
-    const { place, folder } = await toyModel();
+    const { source, folder } = await toyModel();
     const changed = join(folder, "tokenizer_config.json");
     const onWorker = (worker: Worker) => {
       worker.once("message", () => writeFileSync(changed, '{"model_max_length": 32}'));
     };
     process.on("worker", onWorker);
     onTestFinished(() => void process.off("worker", onWorker));
-    await expect(open({ ...place, isAlone: () => true })).rejects.toThrow("have changed since the start");
+    await expect(open({ ...source, isAlone: () => true })).rejects.toThrow("have changed since the start");
   });
 });

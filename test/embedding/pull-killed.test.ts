@@ -20,7 +20,7 @@ it("a download that is killed when its first file has come goes on with the same
   });
   const progress = { report: () => {}, end: () => {} };
   const folder = join(modelsDir, "some/model");
-  const place = { model: "some/model", modelsDir, hub: hub.url, progress };
-  await expect(pullModel(place, folder)).rejects.toThrow("killed");
+  const source = { model: "some/model", modelsDir, hub: hub.url, progress };
+  await expect(pullModel(source, folder)).rejects.toThrow("killed");
   expect((await readManifest(folder))?.commit).toBe(`${"c".repeat(39)}0`);
 });

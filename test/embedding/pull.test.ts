@@ -46,10 +46,10 @@ async function setUp(files: Repositories[string] = FILES) {
   const seen: string[] = [];
   let ends = 0;
   const progress = { report: ({ file }: { file: string }) => void seen.push(file), end: () => void ends++ };
-  const place = { model: MODEL, modelsDir, hub: hub.url, progress };
-  const pull = () => pullModel(place, folder);
+  const source = { model: MODEL, modelsDir, hub: hub.url, progress };
+  const pull = () => pullModel(source, folder);
   const manifest = async () => (await readManifest(folder)) as ModelManifest;
-  return { folder, modelsDir, place, hub, pull, manifest, seen, ends: () => ends };
+  return { folder, modelsDir, source, hub, pull, manifest, seen, ends: () => ends };
 }
 
 /** Lists the files that were asked for, each once: Transformers.js asks for the size of some first. */
@@ -69,7 +69,7 @@ async function expectFiles(folder: string, files: Readonly<Record<string, string
 
 describe("pulling a model", () => {
   it("brings all its files, those that describe it first, and loads it", async () => {
-    const { folder, place, hub, pull, seen, ends } = await setUp({ ...FILES, ...CONVENTION });
+    const { folder, source, hub, pull, seen, ends } = await setUp({ ...FILES, ...CONVENTION });
     await pull();
     await expectFiles(folder, { ...FILES, ...CONVENTION });
     const asked = filesOf(hub.asked);
@@ -80,7 +80,7 @@ describe("pulling a model", () => {
     expect(existsSync(join(folder, "modules.json"))).toBe(false);
     // It starts without the hub from then on.
     hub.close();
-    const embedder = await openEmbedder({ ...place, workers: 1 });
+    const embedder = await openEmbedder({ ...source, workers: 1 });
     await embedder.close();
   });
 
@@ -229,8 +229,8 @@ describe("pulling a model", () => {
   });
 
   it("of a model that the hub does not have is one line that says so", async () => {
-    const { folder, place, ends } = await setUp();
-    const error = await pullModel({ ...place, model: "no/model" }, folder).catch((reason) => reason);
+    const { folder, source, ends } = await setUp();
+    const error = await pullModel({ ...source, model: "no/model" }, folder).catch((reason) => reason);
     expect(error).toMatchObject({ code: "unavailable" });
     expect(error.message).toMatch(
       /no\/model\/resolve\/main\/config\.json does not exist or is not public \(HTTP 404\)/,
@@ -240,8 +240,8 @@ describe("pulling a model", () => {
   });
 
   it.runIf(existsSync("/proc"))("into a folder that can hold none ends at once", async () => {
-    const { place } = await setUp();
-    const pulled = pullModel({ ...place, modelsDir: "/proc/models" }, "/proc/models/some/model");
+    const { source } = await setUp();
+    const pulled = pullModel({ ...source, modelsDir: "/proc/models" }, "/proc/models/some/model");
     await expect(pulled).rejects.toThrow("ENOENT: no such file or directory, mkdir '/proc/models'");
   });
 
@@ -255,9 +255,9 @@ describe("pulling a model", () => {
   });
 
   it("that does not load brings it all the same, and loading says why", async () => {
-    const { place, pull } = await setUp({ ...FILES, [WEIGHTS]: "no graph" });
+    const { source, pull } = await setUp({ ...FILES, [WEIGHTS]: "no graph" });
     await pull();
-    await expect(openEmbedder({ ...place, workers: 1 })).rejects.toThrow(/could not be loaded: .*protobuf/i);
+    await expect(openEmbedder({ ...source, workers: 1 })).rejects.toThrow(/could not be loaded: .*protobuf/i);
   });
 
   it("twice at once ends with the same whole model", async () => {
@@ -291,27 +291,27 @@ it("the list of models leaves out what is no folder of a model", async () => {
 
 describe("a manifest", () => {
   it("keeps a file that has changed since from being loaded", async () => {
-    const { folder, place, pull } = await setUp();
+    const { folder, source, pull } = await setUp();
     await pull();
     const weights = await read(folder, WEIGHTS);
     weights[weights.length - 1] = (weights.at(-1) as number) ^ 1;
     await writeFile(join(folder, WEIGHTS), weights);
     expect((await verifyModel(folder)).damaged).toEqual([WEIGHTS]);
-    const error = await openEmbedder({ ...place, workers: 1 }).catch((reason) => reason);
+    const error = await openEmbedder({ ...source, workers: 1 }).catch((reason) => reason);
     expect(error).toMatchObject({ name: "MemoryError", code: "failed_precondition" });
     expect(error.message).toContain(
       `${WEIGHTS} does not match the hash of its download; without it, the next start downloads it again`,
     );
     await rm(join(folder, WEIGHTS));
-    const embedder = await openEmbedder({ ...place, workers: 1 });
+    const embedder = await openEmbedder({ ...source, workers: 1 });
     await embedder.close();
   });
 
   it("brings a file back that says how the model is read", async () => {
-    const { folder, place, pull } = await setUp({ ...FILES, ...CONVENTION });
+    const { folder, source, pull } = await setUp({ ...FILES, ...CONVENTION });
     await pull();
     await rm(join(folder, "1_Pooling"), { recursive: true });
-    const embedder = await openEmbedder({ ...place, workers: 1 });
+    const embedder = await openEmbedder({ ...source, workers: 1 });
     expect(embedder.convention.convention.pooling).toBe("cls");
     await embedder.close();
   });

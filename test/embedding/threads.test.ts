@@ -46,7 +46,7 @@ async function copyModel() {
   onTestFinished(() => rm(modelsDir, { recursive: true }));
   const folder = join(modelsDir, "some", "model");
   await cp(BUNDLED, folder, { recursive: true });
-  return { folder, place: { model: "some/model", modelsDir } };
+  return { folder, source: { model: "some/model", modelsDir } };
 }
 
 it("a thread killed while it reads is replaced, and its text answered all the same", async () => {
@@ -120,9 +120,9 @@ it("threads that come and go under load do not take the process with them", asyn
 
 it("a model file that is cut off stops the start, with the model, the folder and the reason", async () => {
   const { running } = watchThreads();
-  const { folder, place } = await copyModel();
+  const { folder, source } = await copyModel();
   await truncate(join(folder, "onnx", "model_quantized.onnx"), 1_000_000);
-  const error = await openEmbedder({ ...place, workers: 2 }).catch((reason) => reason);
+  const error = await openEmbedder({ ...source, workers: 2 }).catch((reason) => reason);
   expect(error).toMatchObject({ name: "MemoryError", code: "failed_precondition" });
   expect(error.message).toContain(`model some/model in ${folder} could not be loaded: `);
   expect(error.message).toMatch(/protobuf/i);
@@ -131,9 +131,9 @@ it("a model file that is cut off stops the start, with the model, the folder and
 
 it("a replacement that finds other files than the first thread did is not used", async () => {
   const { threads } = watchThreads();
-  const { folder, place } = await copyModel();
+  const { folder, source } = await copyModel();
   const onTrouble = vi.fn();
-  const embedder = await open({ ...place, onTrouble });
+  const embedder = await open({ ...source, onTrouble });
   await writeFile(
     join(folder, "tokenizer_config.json"),
     '{"tokenizer_class":"BertTokenizer","model_max_length":256}',

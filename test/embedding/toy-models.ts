@@ -42,5 +42,5 @@ export async function toyModel({ tokenizer = "unigram", graph = "states", files 
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), JSON.stringify(content));
   }
-  return { folder, place: { model: "toy/model", modelsDir } };
+  return { folder, source: { model: "toy/model", modelsDir } };
 }

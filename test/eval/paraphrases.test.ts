@@ -22,5 +22,5 @@ it("the bundled model tells answers apart, and less so with a prefix that it was
 });
 
 it("a model that knows nothing is found out", async () => {
-  expect(isToldApart(await apart((await toyModel()).place))).toBe(false);
+  expect(isToldApart(await apart((await toyModel()).source))).toBe(false);
 });

@@ -9,12 +9,12 @@ interface Lists {
 export function straysIn({ offsets, postings }: Lists): number[] {
   const strays: number[] = [];
   for (let list = 0; list < offsets.length - 1; list++) {
-    const places = Array.from(postings.subarray(offsets[list], offsets[list + 1]));
-    const rows = new Set(places.filter((posting) => !isRemoved(posting)).map(rowIn));
+    const positions = Array.from(postings.subarray(offsets[list], offsets[list + 1]));
+    const rows = new Set(positions.filter((posting) => !isRemoved(posting)).map(rowIn));
     rows.add(0);
-    for (const [i, posting] of places.entries()) {
+    for (const [i, posting] of positions.entries()) {
       if (isRemoved(posting) && !rows.has(rowIn(posting))) strays.push((offsets[list] as number) + i);
-      const before = places[i - 1];
+      const before = positions[i - 1];
       if (before !== undefined && rowIn(before) > rowIn(posting)) strays.push((offsets[list] as number) + i);
     }
   }

@@ -43,10 +43,10 @@ const rows: readonly IndexRow[] = Array.from({ length: ROWS }, (_, i) => ({
   }),
 }));
 
-function indexIn(place: string) {
+function indexIn(dir: string) {
   const troubles: unknown[] = [];
   const own = {
-    folder: join(place, LOG_ID),
+    folder: join(dir, LOG_ID),
     logId: LOG_ID,
     clock: systemClock,
     fileBytesMin: 1,
@@ -58,8 +58,8 @@ function indexIn(place: string) {
 }
 
 /** Writes the files of an index with all memories. */
-async function fill(place: string): Promise<void> {
-  const { index, troubles } = indexIn(place);
+async function fill(dir: string): Promise<void> {
+  const { index, troubles } = indexIn(dir);
   await index.add(rows, { sequence: ROWS, opId: "last" });
   // Whatever is merged is merged now.
   await index.settled();
@@ -68,19 +68,19 @@ async function fill(place: string): Promise<void> {
 }
 
 /** Reads the files of an index, the segment's apart from its manifest. */
-function filesIn(place: string): { name: string; bytes: Buffer }[] {
-  const names = readdirSync(join(place, LOG_ID)).sort();
-  return names.map((name) => ({ name, bytes: readFileSync(join(place, LOG_ID, name)) }));
+function filesIn(dir: string): { name: string; bytes: Buffer }[] {
+  const names = readdirSync(join(dir, LOG_ID)).sort();
+  return names.map((name) => ({ name, bytes: readFileSync(join(dir, LOG_ID, name)) }));
 }
 
 test("a file is built anew if a process died between any two writes of an overwriting", async () => {
-  const place = join(folder, "whole");
-  await fill(place);
-  const before = filesIn(place);
-  const second = indexIn(place);
+  const dir = join(folder, "whole");
+  await fill(dir);
+  const before = filesIn(dir);
+  const second = indexIn(dir);
   expect(await second.index.restore()).toMatchObject({ upto: ROWS, removed: [] });
   await second.index.remove([GONE]);
-  const after = filesIn(place);
+  const after = filesIn(dir);
   await second.index.close({ retainFiles: true });
   expect(second.troubles).toEqual([]);
 
@@ -113,8 +113,8 @@ test("what was removed while others' removals were written is in no file in part
   const live = Uint32Array.of(0);
   const segment = { part: "words", range: { after: 0, upto: 1 }, rows: 1, arrays: { a, live } } as const;
   const filed = { ...segment, remove: () => false, removedSince: () => [] };
-  const place = join(folder, "mixed", LOG_ID);
-  const file = SegmentFile.from(filed, newPath(place));
+  const dir = join(folder, "mixed", LOG_ID);
+  const file = SegmentFile.from(filed, newPath(dir));
   await file.write();
   const { range, part, rows } = segment;
   const applied = { sequence: 1, opId: "last" };
@@ -135,7 +135,7 @@ test("what was removed while others' removals were written is in no file in part
     const second = change(2 * iterations + 2);
     await first;
     const copy = join(folder, "mixed", `copy${iterations}`);
-    cpSync(place, copy, { recursive: true });
+    cpSync(dir, copy, { recursive: true });
     await second;
     const [found] = await findSegments(copy, LOG_ID);
     const read = found && (await SegmentFile.read<{ a: Uint8Array }>(found, systemClock));
@@ -148,11 +148,11 @@ test("what was removed while others' removals were written is in no file in part
 });
 
 test("a removal waits for what others have begun to overwrite: a delete that comes twice is answered once it is done", async () => {
-  const place = join(folder, "twice");
-  await fill(place);
-  const { index, troubles } = indexIn(place);
+  const dir = join(folder, "twice");
+  await fill(dir);
+  const { index, troubles } = indexIn(dir);
   await index.restore();
-  const segments = () => filesIn(place).filter(({ name }) => name.endsWith(".segment"));
+  const segments = () => filesIn(dir).filter(({ name }) => name.endsWith(".segment"));
   const before = segments();
   const first = index.remove([GONE]);
   await index.remove([GONE]);
@@ -165,11 +165,11 @@ test("a removal waits for what others have begun to overwrite: a delete that com
 });
 
 test("files of two replicas in one folder are read without the memories that others of them have", async () => {
-  const placeOf = (first: number) => join(folder, `cut${first}`);
+  const dirOf = (first: number) => join(folder, `cut${first}`);
   // No slice of work is ever over, so what is added at once is one segment.
   vi.spyOn(performance, "now").mockReturnValue(0);
   for (const first of [1_300, 1_200]) {
-    const { index } = indexIn(placeOf(first));
+    const { index } = indexIn(dirOf(first));
     await index.add(rows.slice(0, first), { sequence: first, opId: `op${first}` });
     await index.settled();
     await index.add(rows.slice(first, 1_500), { sequence: 1_500, opId: "last" });
@@ -177,8 +177,8 @@ test("files of two replicas in one folder are read without the memories that oth
     await index.close({ retainFiles: true });
   }
   vi.restoreAllMocks();
-  cpSync(placeOf(1_200), placeOf(1_300), { recursive: true });
-  const { index } = indexIn(placeOf(1_300));
+  cpSync(dirOf(1_200), dirOf(1_300), { recursive: true });
+  const { index } = indexIn(dirOf(1_300));
   expect(await index.restore()).toMatchObject({ upto: 1_500 });
   for (let { gap } = index; gap !== undefined; { gap } = index) {
     await index.fill(rows.slice(gap.after, gap.upto), gap.upto);
@@ -188,33 +188,32 @@ test("files of two replicas in one folder are read without the memories that oth
 });
 
 test("the logs that have files are listed though the folder of one vanishes meanwhile", async () => {
-  const place = join(folder, "listed");
-  mkdirSync(join(place, LOG_ID), { recursive: true });
+  const dir = join(folder, "listed");
+  mkdirSync(join(dir, LOG_ID), { recursive: true });
   // As a folder that is erased between the two looks, it has a name, but is nowhere.
-  symlinkSync(join(place, "nowhere"), join(place, "vanished"));
+  symlinkSync(join(dir, "nowhere"), join(dir, "vanished"));
   const clock = systemClock;
-  const indexes = openIndexes({ vectors, folder: place, clock, onTrouble: () => {} });
+  const indexes = openIndexes({ vectors, folder: dir, clock, onTrouble: () => {} });
   expect(await indexes.stored()).toEqual([LOG_ID]);
 });
 
 test("a memory is removed from files that nobody reads, too, because their manifest is damaged", async () => {
-  const place = join(folder, "unread");
-  await fill(place);
-  const inFolder = () => Buffer.concat(filesIn(place).map(({ bytes }) => bytes)).includes(`own${GONE}`);
-  for (const { name } of filesIn(place))
-    if (name.endsWith(".json")) writeFileSync(join(place, LOG_ID, name), "");
+  const dir = join(folder, "unread");
+  await fill(dir);
+  const inFolder = () => Buffer.concat(filesIn(dir).map(({ bytes }) => bytes)).includes(`own${GONE}`);
+  for (const { name } of filesIn(dir)) if (name.endsWith(".json")) writeFileSync(join(dir, LOG_ID, name), "");
   expect(inFolder()).toBe(true);
   const clock = systemClock;
-  await openIndexes({ vectors, folder: place, clock, onTrouble: () => {} }).wipe(LOG_ID, [GONE + 1]);
+  await openIndexes({ vectors, folder: dir, clock, onTrouble: () => {} }).wipe(LOG_ID, [GONE + 1]);
   expect(inFolder()).toBe(false);
 });
 
 test("memories are removed though somebody has removed the folder of the files", async () => {
-  const place = join(folder, "vanished");
-  await fill(place);
-  const { index, troubles } = indexIn(place);
+  const dir = join(folder, "vanished");
+  await fill(dir);
+  const { index, troubles } = indexIn(dir);
   await index.restore();
-  rmSync(join(place, LOG_ID), { recursive: true });
+  rmSync(join(dir, LOG_ID), { recursive: true });
   await index.remove([GONE]);
   expect(troubles).toMatchObject([{ code: "ENOENT" }]);
   await index.remove([GONE + 1]);

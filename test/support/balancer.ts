@@ -41,8 +41,8 @@ const shipped = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, 
  */
 export function haproxy(env = process.env): BalancerKind {
   const config = shipped("haproxy/haproxy.cfg");
-  const places = env.HAPROXY ? [env.HAPROXY] : ["haproxy", "/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];
-  const program = places.find((place) => spawnSync(place, ["-v"]).status === 0) ?? "";
+  const paths = env.HAPROXY ? [env.HAPROXY] : ["haproxy", "/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];
+  const program = paths.find((path) => spawnSync(path, ["-v"]).status === 0) ?? "";
   const missing =
     program === "" ? "no HAProxy in PATH, and HAPROXY names none; Debian's package is haproxy" : undefined;
   if (missing !== undefined && env.REQUIRE_HAPROXY === "1") throw new Error(missing);

@@ -3,7 +3,7 @@ import { QUICK } from "./quick.js";
 
 export const FACT = "Grandmother keeps her silver violin in the attic above the old bakery.";
 export const QUESTION = "Where is grandmother's violin?";
-const PLACES = ["start", "middle", "end"] as const;
+const POSITIONS = ["start", "middle", "end"] as const;
 const LONG_BYTES = 60_000;
 
 export interface Needle {
@@ -32,15 +32,15 @@ export function needles(): Needle[] {
   };
   return Object.entries(kinds).flatMap(([kind, pieces], i) =>
     // The quick tests have one of each kind, at one place after the other, and the others the rest.
-    PLACES.filter((_, j) => QUICK === (j === (i + 1) % PLACES.length)).map((place) =>
-      needleOf(kind, pieces, place),
+    POSITIONS.filter((_, j) => QUICK === (j === (i + 1) % POSITIONS.length)).map((position) =>
+      needleOf(kind, pieces, position),
     ),
   );
 }
 
-const needleOf = (kind: string, pieces: readonly string[], place: (typeof PLACES)[number]): Needle => ({
-  name: `${kind}, the fact at its ${place}`,
-  text: withFact(pieces, place),
+const needleOf = (kind: string, pieces: readonly string[], position: (typeof POSITIONS)[number]): Needle => ({
+  name: `${kind}, the fact at its ${position}`,
+  text: withFact(pieces, position),
 });
 
 /** Returns the part of a text that a `match` names, in code points. */
@@ -48,7 +48,7 @@ export function partOf(text: string, { start, end }: { start: number; end: numbe
   return [...text].slice(start, end).join("");
 }
 
-function withFact(chunks: readonly string[], place: (typeof PLACES)[number]): string {
+function withFact(chunks: readonly string[], position: (typeof POSITIONS)[number]): string {
   const around: string[] = [];
   for (let bytes = Buffer.byteLength(FACT), i = 0; ; i++) {
     const chunk = chunks[i % chunks.length] as string;
@@ -56,6 +56,6 @@ function withFact(chunks: readonly string[], place: (typeof PLACES)[number]): st
     if (bytes > LONG_BYTES) break;
     around.push(chunk);
   }
-  const at = { start: 0, middle: Math.floor(around.length / 2), end: around.length }[place];
+  const at = { start: 0, middle: Math.floor(around.length / 2), end: around.length }[position];
   return [...around.slice(0, at), FACT, ...around.slice(at)].join("");
 }

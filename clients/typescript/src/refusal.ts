@@ -79,8 +79,8 @@ export function errorOf(
 /** Returns where a redirect leads, without what may be secret in such an address. */
 function redirected(url: string, location: string | null): string {
   const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
-  const place = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;
-  return `${new URL(url).origin} redirects ${place}, and the client sends nothing on: set baseUrl to the server's own address`;
+  const where = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;
+  return `${new URL(url).origin} redirects ${where}, and the client sends nothing on: set baseUrl to the server's own address`;
 }
 
 function parsed(text: string): Refusal | undefined {

@@ -4,7 +4,7 @@ import { RecalldError } from "./errors.js";
 const LEVELS_MAX = 100;
 
 /** A value inside a request. */
-interface Place {
+interface Location {
   /** Path of the value, as the caller writes it: `memories[3].metadata.year`; empty for the request. */
   readonly path: string;
   /** Lists and objects that the value is in. */
@@ -27,41 +27,41 @@ export function checkWritable(value: unknown, path = ""): void {
   }
 }
 
-function check(value: unknown, place: Place): void {
+function check(value: unknown, location: Location): void {
   // JSON.stringify would write bytes as an object with a key for each.
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) throw refused(place, "bytes");
-  const written = asJson(value, place);
-  if (typeof written === "number") checkNumber(written, place);
-  else if (typeof written === "object" && written !== null) checkInside(written, place);
-  else if (typeof written === "bigint") throw refused(place, `the BigInt ${written}`);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) throw refused(location, "bytes");
+  const written = asJson(value, location);
+  if (typeof written === "number") checkNumber(written, location);
+  else if (typeof written === "object" && written !== null) checkInside(written, location);
+  else if (typeof written === "bigint") throw refused(location, `the BigInt ${written}`);
   else if (typeof written === "function" || typeof written === "symbol")
-    throw refused(place, `a ${typeof written}`);
+    throw refused(location, `a ${typeof written}`);
 }
 
 /** Returns what a value says of itself, as JSON.stringify asks it. */
-function asJson(value: unknown, place: Place): unknown {
+function asJson(value: unknown, location: Location): unknown {
   const { toJSON } = Object(value ?? 0) as { toJSON?: unknown };
   if (typeof toJSON !== "function") return value;
   const written: unknown = toJSON.call(value);
-  if (value instanceof Date && written === null) throw refused(place, "an invalid Date");
+  if (value instanceof Date && written === null) throw refused(location, "an invalid Date");
   return written;
 }
 
-function checkNumber(value: number, place: Place): void {
-  if (!Number.isFinite(value)) throw refused(place, String(value));
-  if (Object.is(value, -0)) throw refused(place, "-0", "would come back as 0; send 0");
+function checkNumber(value: number, location: Location): void {
+  if (!Number.isFinite(value)) throw refused(location, String(value));
+  if (Object.is(value, -0)) throw refused(location, "-0", "would come back as 0; send 0");
 }
 
-function checkInside(value: object, { path, within }: Place): void {
+function checkInside(value: object, { path, within }: Location): void {
   if (within.includes(value)) throw refused({ path, within }, "an object that it is inside of");
   if (within.length === LEVELS_MAX)
     throw refused({ path, within }, `a value more than ${LEVELS_MAX} levels deep`);
   const inner = [...within, value];
   if (Array.isArray(value)) {
     for (const [n, item] of value.entries()) {
-      const place = { path: `${path}[${n}]`, within: inner };
-      if (item === undefined) throw refused(place, "undefined");
-      check(item, place);
+      const location = { path: `${path}[${n}]`, within: inner };
+      if (item === undefined) throw refused(location, "undefined");
+      check(item, location);
     }
     return;
   }
@@ -84,7 +84,7 @@ function nameOf(value: object): string {
 
 const UNWRITABLE = "JSON cannot write; send it as a string or leave it out";
 
-function refused({ path }: Place, what: string, why = UNWRITABLE): RecalldError {
+function refused({ path }: Location, what: string, why = UNWRITABLE): RecalldError {
   const field = path === "" ? "request" : path;
   const message = `${field} is ${what}, which ${why}`;
   return new RecalldError("invalid_argument", message, { field });

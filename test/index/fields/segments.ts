@@ -91,8 +91,8 @@ export class Segments {
     const merged = new Segment(Float64Array.from(sequences), part);
     for (const sequence of removed) merged.remove(rowOf.get(sequence) ?? -1);
     const [first] = chosen;
-    const place = first === undefined ? this.all.length : this.all.indexOf(first);
-    this.all = this.all.toSpliced(place, chosen.length, merged);
+    const position = first === undefined ? this.all.length : this.all.indexOf(first);
+    this.all = this.all.toSpliced(position, chosen.length, merged);
   }
 
   select(condition: Condition, between = () => {}): Selection {

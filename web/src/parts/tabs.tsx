@@ -10,11 +10,11 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [chosen, setChosen] = useState(0);
   const id = useId();
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const places = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: tabs.length - 1 };
-    const place = (places as Record<string, number | undefined>)[event.key];
-    if (place === undefined) return;
+    const targets = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: tabs.length - 1 };
+    const target = (targets as Record<string, number | undefined>)[event.key];
+    if (target === undefined) return;
     event.preventDefault();
-    const next = (place + tabs.length) % tabs.length;
+    const next = (target + tabs.length) % tabs.length;
     setChosen(next);
     event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[next]?.focus();
   };

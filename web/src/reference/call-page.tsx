@@ -77,11 +77,11 @@ function answersOf(
 
 function requestFields(document: Document, { parameters, requestBody }: Call): readonly Field[] {
   const body = requestBody && resolve(document, requestBody);
-  const inPlaces = parameters.map(({ name, in: place, description = "", required = false, schema }) => ({
+  const inPlaces = parameters.map(({ name, in: location, description = "", required = false, schema }) => ({
     name,
     required,
     description,
-    type: `${schema?.type ?? "string"}, in ${place}`,
+    type: `${schema?.type ?? "string"}, in ${location}`,
   }));
   return [...inPlaces, ...fieldsOf(document, jsonMedia(body)?.schema)];
 }

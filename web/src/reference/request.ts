@@ -8,7 +8,9 @@ export interface Request {
 
 /** Puts the values into the path and the query, as the call wants them. */
 export function requestOf({ method, path, parameters }: Call, values: Values): Request {
-  const queried = new Set(parameters.flatMap(({ name, in: place }) => (place === "query" ? [name] : [])));
+  const queried = new Set(
+    parameters.flatMap(({ name, in: location }) => (location === "query" ? [name] : [])),
+  );
   const filled = path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(String(values[name] ?? "")));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (queried.has(name)) query.set(name, String(value));

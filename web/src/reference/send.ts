@@ -22,8 +22,8 @@ export async function send(
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const { method, path } = requestOf(call, given);
   const headers = new Headers(FROM_PORTAL);
-  for (const { name, in: place } of call.parameters)
-    if (place === "header" && given[name]) headers.set(name, given[name]);
+  for (const { name, in: location } of call.parameters)
+    if (location === "header" && given[name]) headers.set(name, given[name]);
   const sendsBody = call.requestBody !== undefined && body !== "";
   if (sendsBody) headers.set("content-type", "application/json");
   const start = performance.now();

@@ -123,12 +123,12 @@ function storyAs(name: string): string {
 }
 
 function typeScript({ url, key, namespace, stores }: Filling): string {
-  const place = `namespace: ${JSON.stringify(namespace)}`;
+  const namespaceField = `namespace: ${JSON.stringify(namespace)}`;
   const store = `${storyAs("const story")};
 const memories = Object.entries(story).map(([externalId, text]) => {
   return { externalId, text, onConflict: "KEEP" as const };
 });
-await recalld.storeBatch({ ${place}, memories });
+await recalld.storeBatch({ ${namespaceField}, memories });
 
 `;
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
@@ -144,7 +144,7 @@ const recalld = new Recalld({
 
 ${stores ? store : ""}const { results } = await recalld.recall({
   query: "${questionOf(stores)}",
-  ${place},
+  ${namespaceField},
 });
 for (const { score, text } of results) console.log(score.toFixed(3), text);
 END
@@ -153,13 +153,13 @@ npx -y tsx quickstart.ts`;
 
 function python({ url, key, namespace, stores }: Filling): string {
   // A string of JSON is one of Python, too.
-  const place = `"namespace": ${JSON.stringify(namespace)}`;
+  const namespaceField = `"namespace": ${JSON.stringify(namespace)}`;
   const store = `${storyAs("story")}
 memories = [
     {"external_id": id, "on_conflict": "KEEP", "text": text}
     for id, text in story.items()
 ]
-call("/store/batch", {"memories": memories, ${place}})
+call("/store/batch", {"memories": memories, ${namespaceField}})
 
 `;
   return `python3 - <<'END'
@@ -181,7 +181,7 @@ def call(path, body):
         return json.load(response)
 
 ${stores ? store : ""}question = "${questionOf(stores)}"
-answer = call("/recall", {"query": question, ${place}})
+answer = call("/recall", {"query": question, ${namespaceField}})
 for result in answer["results"]:
     print(f"{result['score']:.3f}", result["text"])
 END`;

@@ -6,20 +6,20 @@ const AROUND = 2;
 
 /** Replaces a text that comes once. */
 export function replaceOnce(path: string, text: string, { old, by }: { old: string; by: string }): string {
-  const places = placesOf(old, text);
-  const [place] = places;
-  if (place === undefined) {
+  const offsets = offsetsOf(old, text);
+  const [offset] = offsets;
+  if (offset === undefined) {
     throw new MemoryToolError(
       `No replacement was performed, old_str \`${old}\` did not appear verbatim in ${path}.`,
     );
   }
-  if (places.length > 1) {
-    const lines = places.map((each) => lineOf(text, each)).join(", ");
+  if (offsets.length > 1) {
+    const lines = offsets.map((each) => lineOf(text, each)).join(", ");
     throw new MemoryToolError(
       `No replacement was performed. Multiple occurrences of old_str \`${old}\` in lines: ${lines}. Please ensure it is unique`,
     );
   }
-  return text.slice(0, place) + by + text.slice(place + old.length);
+  return text.slice(0, offset) + by + text.slice(offset + old.length);
 }
 
 /** Shows the lines that a replacement made, and some around them. */
@@ -41,16 +41,16 @@ export function insertAfter(text: string, line: number, inserted: string): strin
   return [...lines.slice(0, line), inserted.replace(/\n$/, ""), ...lines.slice(line)].join("\n");
 }
 
-function placesOf(old: string, text: string): number[] {
-  const places: number[] = [];
+function offsetsOf(old: string, text: string): number[] {
+  const offsets: number[] = [];
   // An empty text is everywhere, which is nowhere.
-  if (old === "") return places;
-  for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + 1)) places.push(at);
-  return places;
+  if (old === "") return offsets;
+  for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + 1)) offsets.push(at);
+  return offsets;
 }
 
-function lineOf(text: string, place: number): number {
-  return text.slice(0, place).split("\n").length;
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
 }
 
 function firstDifference(one: string, other: string): number {

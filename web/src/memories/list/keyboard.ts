@@ -12,16 +12,16 @@ export function moveAmong(event: KeyboardEvent<HTMLElement>): number | undefined
   const rows = [...event.currentTarget.querySelectorAll<HTMLElement>(ROWS)];
   const here = rows.indexOf(event.target as HTMLElement);
   if (here < 0) return undefined;
-  const places: Readonly<Record<string, number>> = {
+  const positions: Readonly<Record<string, number>> = {
     ArrowDown: Math.min(here + 1, rows.length - 1),
     ArrowUp: Math.max(here - 1, 0),
     Home: 0,
     End: rows.length - 1,
   };
-  const place = places[event.key];
-  if (place !== undefined) {
+  const position = positions[event.key];
+  if (position !== undefined) {
     event.preventDefault();
-    rows[place]?.focus();
+    rows[position]?.focus();
   }
   return event.key === "x" ? here : undefined;
 }
