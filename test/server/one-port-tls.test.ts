@@ -36,7 +36,10 @@ const tls = (name = "a") => ({
   key: readFileSync(file(`${name}.key`)),
 });
 
-async function raw(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+async function raw(
+  port: number,
+  options: ConnectionOptions & { allowHalfOpen?: boolean } = {},
+): Promise<TLSSocket> {
   const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
   socket.on("error", () => {});
   onTestFinished(() => void socket.destroy());

@@ -261,17 +261,13 @@ function send(
     };
     const bytes = ending();
     // Connect would wait for ever until a client that has gone takes more.
-    let hasGone = false;
     onTaken(request, () => {
-      hasGone = true;
       void bytes.return();
       resolve();
     });
     universalResponseToNodeResponse({ ...response, body: bytes }, reply.raw).catch((error) => {
-      // Of a client that has gone, the error of a write comes before the end.
-      setImmediate(() => {
-        if (!hasGone && ConnectError.from(error).code !== Code.Aborted) onFault(error);
-      });
+      // What cannot be written to a client that has gone is no fault.
+      if (!request.socket.destroyed && ConnectError.from(error).code !== Code.Aborted) onFault(error);
     });
   });
 }
