@@ -110,10 +110,10 @@ export async function* readMessages(call: Call, messages: Messages): AsyncGenera
     for await (const { flags, data } of transformSplitEnvelope(bytesMax)(countedChunks(call))) {
       if (isEndOfStream(flags)) continue;
       if (call.principal === undefined) {
-        await streamedTurns.wait(call.network);
-        if (call.abortReason !== undefined) throw call.abortReason;
         streamed.check(call.network, "too many messages of streams come from this address");
         streamed.take(call.network);
+        await streamedTurns.wait(call.network);
+        if (call.abortReason !== undefined) throw call.abortReason;
       }
       yield await decodeBody(await unpack(call, { flags, data }, messages), messages);
     }
