@@ -77,7 +77,7 @@ async function transacted<T>(db: Database, action: () => T, { flushes }: { flush
     }
   };
   try {
-    const [result] = await answered(db, Promise.all([db.transaction(watched), flushes && db.flushed]));
+    const [result] = await writes.answered(db, Promise.all([db.transaction(watched), flushes && db.flushed]));
     writes.succeeded();
     return result;
   } catch (error) {
@@ -86,18 +86,6 @@ async function transacted<T>(db: Database, action: () => T, { flushes }: { flush
     const cause = await causeOf(error);
     throw panicOf(db) === undefined ? writes.failed(cause) : writes.broke(cause);
   }
-}
-
-/** Waits for a write as long as LMDB may answer it. */
-function answered<T>(db: Database, writing: Promise<T>): Promise<T> {
-  let check: NodeJS.Timeout | undefined;
-  const refused = new Promise<never>((_, reject) => {
-    check = setInterval(() => {
-      const panic = panicOf(db);
-      if (panic !== undefined) reject(panic);
-    }, PANIC_CHECK_MS);
-  });
-  return Promise.race([writing, refused]).finally(() => clearInterval(check));
 }
 
 /** Error by which LMDB refuses everything until its file is opened again; undefined while it does not. */
@@ -155,6 +143,9 @@ export class Writes {
   #failed: { readonly cause: unknown; checkAtMs: number } | undefined;
   #pauseMs = PAUSE_MS;
   #checking: Promise<void> | undefined;
+  /** Functions that refuse the writes that wait for LMDB, and the timer that looks whether it will ever answer them. */
+  readonly #waiting = new Set<(panic: unknown) => void>();
+  #panicCheck: NodeJS.Timeout | undefined;
   /** Number by which the file system knows the open file, whatever its name is by now. */
   readonly #inode: number | undefined;
 
@@ -204,6 +195,31 @@ export class Writes {
     this.#failed = { cause, checkAtMs: Number.POSITIVE_INFINITY };
     closeNoneAtExit();
     return notWritable(cause);
+  }
+
+  /** Waits for a write as long as LMDB may answer it. */
+  answered<T>(db: Database, writing: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      this.#panicCheck ??= setInterval(() => this.#checkPanic(db), PANIC_CHECK_MS);
+      this.#panicCheck.ref();
+      const end = () => {
+        this.#waiting.delete(reject);
+        if (this.#waiting.size === 0) this.#panicCheck?.unref();
+      };
+      writing.then(resolve, reject).finally(end);
+    });
+  }
+
+  #checkPanic(db: Database): void {
+    const panic = panicOf(db);
+    if (panic !== undefined) {
+      for (const refuse of this.#waiting) refuse(panic);
+      this.#waiting.clear();
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#panicCheck);
+    this.#panicCheck = undefined;
   }
 
   /** Refuses what would wait forever because LMDB refuses everything. @throws MemoryError `unavailable` */
