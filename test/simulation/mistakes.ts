@@ -292,7 +292,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an export goes on with vectors of another model",
-    seed: 1510,
+    seed: 20816,
     changes: [
       [
         "memory/operations/stream/export.ts",
