@@ -203,8 +203,11 @@ describe.each(DATABASES)("filters on $name", (database) => {
     await call("StoreBatch", { memories: many(200) });
     await call("StoreBatch", { memories: many(80) });
     const change = { filter: { i: { $gte: 0 } }, metadata: { done: true } };
+    const begunMs = performance.now();
     const first = await call("UpdateMemories", change);
-    expect(first).toMatchObject({ updated: 256, unchanged: 0 });
+    // A call begins no more updates after 15 seconds, which a busy machine may take.
+    const isShort = performance.now() - begunMs > 15_000;
+    expect(first).toMatchObject({ updated: isShort ? expect.any(Number) : 256, unchanged: 0 });
     const page_token = String(first.next_page_token);
     for (const other of [{ metadata: { done: false } }, { filter: { i: { $gte: 1 } } }]) {
       const request = { namespace, ...change, ...other, page_token };
@@ -212,8 +215,8 @@ describe.each(DATABASES)("filters on $name", (database) => {
       expect(refused).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     expect(await call("UpdateMemories", { ...change, page_token })).toMatchObject({
-      updated: 24,
-      unchanged: 256,
+      updated: 280 - Number(first.updated),
+      unchanged: first.updated,
       next_page_token: "",
     });
     expect(await call("CountMemories", { filter: { done: true } })).toMatchObject({ memories: 280 });
