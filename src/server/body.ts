@@ -363,7 +363,7 @@ async function readLongBinary(message: DescMessage, bytes: Uint8Array): Promise<
     for (let read = 1; reader.pos < reader.len; read++) {
       const from = reader.pos;
       const [number, wireType] = reader.tag();
-      // What `skip` returns would begin with the length.
+      // `skip` would return the length as well, which is no part of the message.
       const content = wireType === WireType.LengthDelimited ? reader.bytes() : reader.skip(wireType, number);
       const { name = "", localName = "", fieldKind, message: inner } = fieldsByNumber.get(number) ?? {};
       if (inner?.typeName === StructSchema.typeName) structBytes += reader.pos - from;

@@ -33,7 +33,7 @@ export class CallMemory {
   }
 }
 
-/** What a call is opened with. By default it is no stream, it is logged and recorded, and it accepts only an API key. */
+/** Options of a new call. By default it is no stream, it is logged and recorded, and it accepts only an API key. */
 export type CallOptions = Pick<Call, "method" | "protocol" | "request" | "setHeader"> &
   Partial<Pick<Call, "streams" | "isReported" | "credential">>;
 

@@ -20,7 +20,7 @@ const FREE_KEY = 2 ** 64;
 
 type Shape = Pick<GraphLayout, "bytes" | "rows" | "rowBytes">;
 
-/** What a segment holds of a graph's file: the positions of its vectors, and a checksum of each slot's row. */
+/** Description of a graph's file, which its segment holds: the slot of each vector, and a checksum of each slot's row. */
 export interface DescribedGraph extends KeySlots {
   readonly graph: GraphLayout;
   readonly sums: Uint32Array;

@@ -113,12 +113,12 @@ function isKnownGroup(ecdhCurve: string): boolean {
   }
 }
 
-/** What handshakes begin with. Only the answer to a client's first message may cost much, because that one waits. */
+/** Options of a TLS context, which allow costly work only in the answer to a client's first message: that one waits. */
 export function secureOptions(files: TlsFiles, groups: Groups): SecureContextOptions {
   return {
     ...files,
     ecdhCurve: [...groups.values()].join(":"),
-    // With RSA's key exchange, the second message would cost as much as the first.
+    // RSA's key exchange decrypts the client's second message, which waits for nothing.
     ciphers: `${DEFAULT_CIPHERS}:!kRSA`,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };

@@ -266,7 +266,7 @@ function send(
       resolve();
     });
     universalResponseToNodeResponse({ ...response, body: bytes }, reply.raw).catch((error) => {
-      // What cannot be written to a client that has gone is no fault.
+      // If the client has gone, a failed write is no fault of the server.
       if (!request.socket.destroyed && ConnectError.from(error).code !== Code.Aborted) onFault(error);
     });
   });

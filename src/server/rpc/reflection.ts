@@ -27,16 +27,10 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   const read = () => (contract ??= readContract(services));
   // To compress an answer costs five times as much as the answer itself.
   const options = { compressMinBytes: Number.POSITIVE_INFINITY };
-  router.service(
-    v1.ServerReflection,
-    { serverReflectionInfo: (asked, context) => converse(asked, context, read()) },
-    options,
-  );
-  router.service(
-    v1alpha.ServerReflection,
-    { serverReflectionInfo: (asked, context) => converse(asked, context, read()) },
-    options,
-  );
+  const serverReflectionInfo = <Q extends Question>(asked: AsyncIterable<Q>, context: HandlerContext) =>
+    converse(asked, context, read());
+  router.service(v1.ServerReflection, { serverReflectionInfo }, options);
+  router.service(v1alpha.ServerReflection, { serverReflectionInfo }, options);
 }
 
 type Contract = ReturnType<typeof readContract>;
